@@ -54,8 +54,8 @@ std::string Identity() {
   return Hostname() + "_" + suffix;
 }
 
-// Returns a function that logs the warnings of the apiserver. A policy such as Pod Security may send one with each
-// write of a workload.
+// Returns a function that logs the warnings of the apiserver. A policy such as Pod Security may send a warning with
+// each write of a workload.
 std::function<void(const std::string&)> LogWarnings() {
   const auto pace = std::make_shared<Synchronized<LogPace>>();
   return [pace](const std::string& text) {
@@ -109,8 +109,8 @@ StatusServer::Reply Readiness(const Manager& manager) {
 void TuneAllocator() {
   // More arenas would keep more freed memory.
   mallopt(M_ARENA_MAX, 2);
-  // Large blocks, such as bodies of responses, are returned to the system when they are freed. Without this setting,
-  // the allocator would raise its threshold after the first large block, and then keep such blocks.
+  // Large blocks, such as bodies of responses, are returned to the system when they are freed. Otherwise, the allocator
+  // would raise its threshold after the first large block, and then keep large blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // Turns off the fastbins, the lists of small freed chunks. Otherwise, each large allocation would first go through
   // all of these chunks (malloc_consolidate).
@@ -154,7 +154,7 @@ Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const Servic
   });
 }
 
-// Creates the clients of servers other than the apiserver. The message of an Error names the flags.
+// Creates the clients of servers other than the apiserver. The message of an Error contains the flags.
 Result<Services> MakeServices(const Options& options) {
   const auto at = [](const char* flags, const Error& error) {
     return Fail(error.reason, std::string(flags) + ": " + error.message);
@@ -254,7 +254,7 @@ class StatusServers {
     });
   }
 
-  // Returns false if an address can't be used. The log message names the flag.
+  // Returns false if an address can't be used. The log message contains the flag.
   bool Listen(Manager& manager) {
     for (auto& [server, flag] :
          {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
@@ -292,7 +292,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // Until the Manager runs, a signal ends the process immediately, even if the main thread is waiting.
+  // Until the Manager runs, a signal terminates the process immediately, even if the main thread is waiting.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;

@@ -97,7 +97,7 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
   return agents;
 }
 
-// Replaces a duration, such as "90s", "15m" or "8760h", by its number of seconds. Returns an error message, or "".
+// Replaces a duration, such as "90s", "15m" or "8760h", with its number of seconds. Returns an error message, or "".
 std::string ToSeconds(std::string& text) {
   const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
   std::uint64_t count = 0;
@@ -258,7 +258,7 @@ void AddLogFlags(CLI::App& app, Options& options) {
           std::map<std::string, log::Format>{{"text", log::Format::kText}, {"json", log::Format::kJson}}));
 }
 
-// Parses `texts` into `options`. The message of an Error names the flag.
+// Parses `texts` into `options`. The message of an Error contains the flag.
 Status Interpret(const Texts& texts, Options& options) {
   const auto at = [](const char* flag, const Error& error) {
     return Fail(error.reason, std::string(flag) + ": " + error.message);

@@ -46,10 +46,10 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  // The maximum number or percentage of pools whose workloads may be deleted together. If there are more, the deletion
-  // waits until a user allows it. nullopt means no limit.
+  // The maximum number or percentage of pools whose workloads may be deleted together. If more have to be deleted, the
+  // deletion waits until a user allows it. nullopt means no limit.
   std::optional<IntOrPercent> max_removals;
-  ServiceFlags prometheus;    // answers the queries of checks
+  ServiceFlags prometheus;    // evaluates the queries of checks
   ServiceFlags cloud_events;  // receives events about rollouts
   ServiceFlags otlp_traces;   // receives traces of rollouts
   std::string prefetch_image = kDefaultPrefetchImage;
@@ -64,7 +64,7 @@ struct Options {
 };
 
 // Parses the command line. Returns nullopt if the process must exit: `exit_code` is 0 after --help or --version, and 2
-// after a wrong flag. Prints the help, the version or the error.
+// after an invalid flag. Prints the help, the version or the error.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad

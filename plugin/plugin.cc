@@ -11,8 +11,8 @@ namespace yad {
 namespace {
 
 constexpr char kName[] = "kubectl-yad";
-// Flux takes over the fields of each manager whose name begins with "kubectl", and then removes what Git lacks. So with
-// such a name, a pause or a hold would end at Flux's next interval.
+// Flux takes over the fields of each manager whose name begins with "kubectl", and then removes the fields that Git
+// lacks. With a name like this, a pause or a hold would end at Flux's next interval.
 constexpr char kFieldManager[] = "yad";
 
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
@@ -65,7 +65,7 @@ int RunPlugin(const std::vector<std::string>& arguments, const std::string& vers
     ended = RunOnCluster(*options, version, console);
   }
   console.out.flush();
-  // For example, the disk is full, or the reader of a pipe has ended and SIGPIPE is ignored.
+  // For example, the disk is full, or the reader of a pipe has exited and SIGPIPE is ignored.
   if (ended && *ended == kDone && !console.out) ended = Fail(Reason::kConfig, "cannot write to the standard output");
   if (ended) return *ended;
   console.err << DescribeError(ended.error()) << "\n";

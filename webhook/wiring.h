@@ -17,8 +17,8 @@ struct WebhookOptions {
   CertificateOptions certificates;
 };
 
-// Starts to listen, and adds the server and the Runnable that maintains its certificate to the manager. `client` and
-// the stores must outlive the manager's Run. Fails with kConfig if the port can't be listened on.
+// Starts to listen. Adds the server, and the Runnable that maintains its certificate, to the manager. `client` and the
+// stores must outlive the manager's Run. Fails with kConfig if the port can't be used.
 Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& stores, const WebhookOptions& options);
 
 }  // namespace yad

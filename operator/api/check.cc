@@ -18,7 +18,7 @@ constexpr int kDefaultIntervalSeconds = 30;
 constexpr int kDefaultDurationSeconds = 300;
 constexpr int kLongestSeconds = 7 * 24 * 3600;
 
-// Reads a quantity, written as text or as an integer.
+// Reads a quantity, which is a string or an integer.
 std::optional<double> QuantityOf(const Json& value) {
   if (value.is_number_integer()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<double> QuantityAt(const Json& object, std::string_view field) {
   return value == nullptr ? std::nullopt : QuantityOf(*value);
 }
 
-// Returns whether the field has a valid quantity. Adds an error if it has an invalid one.
+// Returns whether the field has a valid quantity. Adds an error if the quantity is not valid.
 bool CheckQuantity(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return false;
   if (QuantityOf(*field.value)) return true;
@@ -146,7 +146,7 @@ void CheckOne(const JsonField& check, std::set<std::string>& names, FieldErrors&
 }
 
 // Returns the value of durationSeconds if the check does not set it. It is less than `timeout`, and leaves time for one
-// more query if the last one gives no value.
+// more query if the last query returns no value.
 std::int64_t DefaultDuration(std::int64_t timeout, std::int64_t interval) {
   return timeout > kDefaultDurationSeconds ? kDefaultDurationSeconds : std::max<std::int64_t>(timeout - interval, 0);
 }

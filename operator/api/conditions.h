@@ -18,10 +18,10 @@ inline constexpr std::size_t kMaxMessage = 1024;  // maximum length of a conditi
 
 // Truncates `text` to `limit` bytes, at a character boundary.
 std::string Cut(std::string text, std::size_t limit);
-// Joins at most `most` names, and counts the others: "a, b, c, d, e and 4 more".
+// Joins at most `most` names, and states the number of the others: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);
 
-// Return the condition of this type, or nullptr. The first function takes a whole object, and the second one only its
+// Return the condition of this type, or nullptr. The first function takes a whole object, the second function only its
 // status.
 const Json* FindCondition(const Json& object, std::string_view type);
 const Json* FindConditionIn(const Json& status, std::string_view type);

@@ -1,4 +1,4 @@
-// An error about a field of an object. The texts are those of field.Error in k8s.io/apimachinery.
+// An error about a field of an object. The messages are the same as those of field.Error in k8s.io/apimachinery.
 #ifndef OPERATOR_API_FIELD_ERROR_H_
 #define OPERATOR_API_FIELD_ERROR_H_
 
@@ -17,7 +17,7 @@ struct FieldError {
   enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
-  std::string value;   // the invalid value as JSON text; not used for kRequired, kForbidden and kTooLong
+  std::string value;   // the invalid value as JSON; not used for kRequired, kForbidden and kTooLong
   std::string detail;  // describes the error and how to fix it
 
   static FieldError Required(std::string path, std::string detail = "");
@@ -35,7 +35,7 @@ struct FieldError {
   Cause ToCause() const;  // has a reason such as FieldValueInvalid; the message does not repeat the path
 };
 
-// A list of at most kMost errors; Add drops further ones. A loop over user input should stop when full() is true,
+// A list of at most kMost errors; Add drops further errors. A loop over user input should stop when full() is true,
 // because the input may have a million elements.
 class FieldErrors {
  public:
@@ -68,7 +68,7 @@ class FieldErrors {
 // Returns all errors on one line, in the apiserver's format: "a", or "[a, b]".
 std::string Describe(const FieldErrors& errors);
 std::vector<Cause> ToCauses(const FieldErrors& errors);
-// Returns an Error with the reason kInvalid. Its message is the text of Describe, and its causes are the errors.
+// Returns an Error with the reason kInvalid. Its message is the result of Describe, and its causes are the errors.
 Error ToError(const FieldErrors& errors);
 
 }  // namespace yad

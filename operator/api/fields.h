@@ -1,5 +1,5 @@
-// Functions that read JSON values of a certain type and report invalid ones. Only the validation in this folder uses
-// them.
+// Functions that read JSON values of a certain type, and report values that are not valid. Only the validation in this
+// folder uses these functions.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
@@ -35,7 +35,7 @@ const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Returns the text if the value is a non-empty string. Otherwise, adds an error and returns nullptr.
+// Returns the string if the value is a non-empty string. Otherwise, adds an error and returns nullptr.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
 // Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are
@@ -44,7 +44,7 @@ void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& error
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
 // Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
-// are missing, the error names the fields in `choices`.
+// are missing, the error lists the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

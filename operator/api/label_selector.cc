@@ -54,7 +54,7 @@ std::string WithoutSpaces(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// Splits the text at commas that are not in parentheses.
+// Splits `text` at commas that are not in parentheses.
 std::vector<std::string> SplitRequirements(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -122,8 +122,8 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // If `values` has a wrong type, ReadValues has already reported an error. It then counts as present, so that there is
-  // no second error.
+  // If `values` has a wrong type, ReadValues has already reported an error. It then counts as present, so that it is
+  // reported only once.
   const Json* values = NonNullMember(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

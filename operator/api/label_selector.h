@@ -1,4 +1,5 @@
-// Parses, validates and matches a metav1.LabelSelector, and converts it to text for the URL parameter labelSelector.
+// Parses, validates and matches a metav1.LabelSelector, and converts it to the string for the URL parameter
+// labelSelector.
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
@@ -17,15 +18,14 @@ class LabelSelector {
   LabelSelector() = default;  // matches nothing, like a null selector
 
   // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. Fails with kInvalid for an
-  // invalid selector.
-  // The Error has one cause for each fault. The path of a cause begins with `path`.
+  // invalid selector. The Error has one cause for each invalid field. The path of a cause begins with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // Parses a LabelSelector object, and adds an error to `errors` for each fault. The result is usable only if no error
-  // was added. `path` is the path of `selector`, for the errors.
+  // Parses a LabelSelector object, and adds an error to `errors` for each invalid field. The result is usable only if
+  // no error was added. `path` is the path of `selector`, for the errors.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
-  // Parses a selector in kubectl's text form, such as "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the
-  // text is empty or malformed.
+  // Parses a selector in kubectl's syntax, such as "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if `text`
+  // is empty or malformed.
   static Result<LabelSelector> ParseText(const std::string& text);
 
   bool Matches(const StringMap& labels) const;
@@ -33,7 +33,7 @@ class LabelSelector {
   // Returns true if no labels can match both selectors. Compares them key by key, so it may miss a contradiction and
   // return false.
   bool Excludes(const LabelSelector& other) const;
-  // Returns the text form of kubectl and the apiserver, such as "app=x,tier in (a,b),!y".
+  // Returns the selector in the syntax of kubectl and the apiserver, such as "app=x,tier in (a,b),!y".
   // - `{}` becomes "".
   // - A selector that matches nothing becomes "<none>", which the apiserver rejects.
   std::string ToString() const;

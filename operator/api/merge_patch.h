@@ -9,7 +9,7 @@
 
 namespace yad {
 
-// Returns the merge patch that updates `live`. An empty patch means that `live` needs no change.
+// Returns the merge patch that updates `live`. An empty patch means that `live` does not have to change.
 // - Sets the values of `wanted`.
 // - Removes the fields that are in `last` but not in `wanted`. `last` may be null.
 // - Does not touch other fields, because they belong to other writers.

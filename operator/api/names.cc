@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMaxNamePart = 63;
 constexpr std::size_t kMaxSubdomain = 253;
 
-// The wording is that of Kubernetes (k8s.io/apimachinery/pkg/util/validation), because users search for it.
+// The messages are Kubernetes' (k8s.io/apimachinery/pkg/util/validation), because users search for them.
 constexpr char kNamePartFault[] =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
@@ -32,7 +32,7 @@ bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z')
 
 std::string TooLong(std::size_t most) { return "must be no more than " + std::to_string(most) + " characters"; }
 
-// Returns whether the text is a valid label value. The name part of a label key has the same rule.
+// Returns whether `text` is a valid label value. The name part of a label key has the same rule.
 bool IsNamePart(std::string_view text) {
   return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
          std::all_of(text.begin(), text.end(),

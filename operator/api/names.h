@@ -1,5 +1,5 @@
-// Checks names and labels by the rules of Kubernetes. Each function returns "" if the value is valid, and Kubernetes'
-// message otherwise.
+// Checks names and labels by the rules of Kubernetes. Each function returns "" if the value is valid. Otherwise, it
+// returns Kubernetes' error message.
 #ifndef OPERATOR_API_NAMES_H_
 #define OPERATOR_API_NAMES_H_
 

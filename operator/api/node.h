@@ -24,7 +24,7 @@ struct NodeTaint {
   }
 };
 
-// Reads a list of taints, and skips malformed ones.
+// Reads a list of taints, and skips malformed taints.
 std::vector<NodeTaint> ParseTaints(const Json& list);
 Json ToJson(const NodeTaint& taint);
 // Returns true if both have the same key and effect. The apiserver then treats them as the same taint.
@@ -33,7 +33,7 @@ bool SameTaint(const NodeTaint& a, const NodeTaint& b);
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
-  std::vector<NodeTaint> taints;  // in the Node's order, without malformed ones
+  std::vector<NodeTaint> taints;  // in the Node's order, without malformed taints
   // The status of each condition by its type: "True", "False" or "Unknown". Times of conditions are not included,
   // because each heartbeat changes them.
   std::map<std::string, std::string> conditions;
@@ -52,7 +52,7 @@ Node ParseNode(const Json& object);
 inline constexpr std::array kMaintenanceConditions = {"MaintenanceInProgress", "DrainInProgress", "MaintenancePlanned"};
 // Returns the first of kMaintenanceConditions that is True, or nullptr if none is.
 const char* MaintenanceConditionOf(const Json& node);
-// Returns text such as "node n1: MaintenanceInProgress".
+// Returns a description such as "node n1: MaintenanceInProgress".
 std::string DescribeMaintenance(const std::string& node, const char* condition);
 
 }  // namespace yad

@@ -26,7 +26,7 @@ struct NodePool {
   std::string name;
   StringMap labels;
   std::string type;                 // "Edge", "Cloud", or a type of a later version
-  std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed ones
+  std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed taints
   std::optional<std::string> hold;  // the reason why the site blocks updates of the pool; nullopt: not blocked
   bool deleting = false;
   bool offline = false;      // status.readyNodeNum is 0 (and not absent)

@@ -40,7 +40,7 @@ StringMap AsStringMap(const Json* value) {
   return result;
 }
 
-// Returns the length of a text as a JSON string, with quotes and escapes.
+// Returns the length of `text` as a JSON string, with quotes and escapes.
 std::size_t QuotedSize(std::string_view text) {
   std::size_t size = 2 + text.size();
   for (const char c : text) {

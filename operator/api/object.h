@@ -17,7 +17,7 @@
 
 namespace yad {
 
-using Json = nlohmann::json;  // Keys are sorted, so equal objects have equal text.
+using Json = nlohmann::json;  // Keys are sorted, so equal objects have the same JSON encoding.
 // A flat_map needs less memory than a std::map. This matters because the caches contain very many small maps.
 using StringMap = boost::container::flat_map<std::string, std::string>;
 
@@ -85,7 +85,7 @@ const Json& ListAt(const Json& object, std::initializer_list<std::string_view> p
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
-// Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
+// Returns the compact JSON encoding. Replaces invalid UTF-8 with U+FFFD instead of throwing an exception.
 std::string DumpJson(const Json& value);
 
 // Returns true if objects and arrays are nested more than `levels` deep. Must be called for JSON from other processes
@@ -98,10 +98,10 @@ inline constexpr std::size_t kMaxJsonDepth = 500;
 
 // The size of a JSON value.
 struct JsonSize {
-  std::size_t text = 0;    // length of the compact text in bytes, including escapes
+  std::size_t text = 0;    // length of the compact JSON encoding in bytes, including escapes
   std::size_t values = 0;  // number of values, including the value itself
 };
-// Measures the value without converting it to text. Does not recurse.
+// Measures the value without encoding it. Does not recurse.
 JsonSize MeasureJson(const Json& value);
 
 // The hash functions FNV-1a with 64 and 32 bits. The results are used in names of objects, so they must never change.

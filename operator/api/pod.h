@@ -61,7 +61,7 @@ struct Pod {
   bool pending = false;        // phase is Pending
   bool gated = false;          // schedulingGates are set
   bool unschedulable = false;  // the scheduler reports Unschedulable
-  bool of_node = false;        // a DaemonSet's pod or a static pod, which is not moved to another node
+  bool of_node = false;        // a DaemonSet's pod or a static pod, which never runs on another node
   Resources requests;
   std::shared_ptr<const Placement> placement;  // set only if the pod has no node and is not terminal
 

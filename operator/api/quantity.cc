@@ -30,7 +30,8 @@ struct Number {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads a decimal number from the front of `text`, and removes it there. Returns false if there is no digit.
+// Reads a decimal number from the front of `text`, and removes it there. Returns false if `text` does not begin with a
+// digit.
 bool TakeDigits(std::string_view& text, Number& number) {
   bool any = false;
   bool fraction = false;

@@ -27,7 +27,7 @@ struct Resources {
 
   void Add(const Resources& more);
   void Subtract(const Resources& less);
-  // Sets each resource to the larger one of the two amounts.
+  // Sets each resource to the larger of the two amounts.
   void Raise(const Resources& to);
   // Returns true if each amount is at most that of `room`. Ignores amounts <= 0.
   bool FitsIn(const Resources& room) const;
@@ -37,7 +37,7 @@ struct Resources {
 };
 
 // Returns the amounts that the scheduler reserves for a pod, with `pods` = 1. For each resource, the amount is the
-// larger one of these two:
+// larger of these two sums:
 // - the sum of all containers and sidecars (restartable init containers);
 // - the largest sum of an init container and the sidecars before it.
 // If the pod itself has requests for cpu or memory, they are used instead. The pod's overhead is added.

@@ -62,10 +62,10 @@ struct RollingUpdate {
   std::vector<Check> checks;          // run one after the other in each updated pool
   std::optional<Prefetch> prefetch;   // nullopt: no prefetch
   std::vector<UpdateWindow> windows;  // empty: updates may start at any time
-  std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup
+  std::vector<RolloutGroup> groups;   // the last group is kDefaultGroup
 
-  // Returns the index of the first group that selects the pool by name or by selector. If there is none, returns the
-  // index of kDefaultGroup. Ignores groups with `percent`; AssignGroups in
+  // Returns the index of the first group that selects the pool by name or by selector. If no group selects the pool,
+  // returns the index of kDefaultGroup. Ignores groups with `percent`; AssignGroups in
   // operator/yurtappdaemon/rollout/percent_groups.h assigns their pools.
   std::size_t GroupOf(const NodePool& pool) const;
 };
@@ -75,7 +75,7 @@ struct UpdateStrategy {
   RollingUpdate rolling;  // used only for kRollingUpdate; has the defaults otherwise
 };
 
-// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields get their defaults.
+// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields are set to their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
 }  // namespace yad

@@ -1,5 +1,5 @@
-// Typed view of the windows in which the update of a pool may start. They are in
-// spec.updateStrategy.rollingUpdate.windows, and annotations of a NodePool can replace them.
+// Typed view of the windows in which the update of a pool may start. The windows are in
+// spec.updateStrategy.rollingUpdate.windows. Annotations of a NodePool can replace them.
 #ifndef OPERATOR_API_UPDATE_WINDOW_H_
 #define OPERATOR_API_UPDATE_WINDOW_H_
 
@@ -33,7 +33,7 @@ struct UpdateWindow {
 struct PoolWindows {
   std::string time_zone;                             // "": UTC
   std::optional<std::vector<UpdateWindow>> windows;  // replace those of the YurtAppDaemon; nullopt: not set
-  std::string fault;                                 // describes an invalid annotation; "" if there is none
+  std::string fault;                                 // describes an invalid annotation; "" if the annotations are valid
 
   bool operator==(const PoolWindows&) const = default;
 };

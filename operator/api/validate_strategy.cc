@@ -90,7 +90,7 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   CheckPrefetch(rolling.Child("prefetch"), errors);
 }
 
-// Returns whether the text is a JSON pointer (RFC 6901): "" or "/...", with 0 or 1 after each "~".
+// Returns whether `text` is a JSON pointer (RFC 6901): "" or "/...", with 0 or 1 after each "~".
 bool IsJsonPointer(const std::string& text) {
   if (!text.empty() && text.front() != '/') return false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -22,7 +22,7 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
       continue;
     }
     const std::string text = value.is_null() ? "" : value.get<std::string>();  // as in ReplaceNullTexts
-    // A Service's template may have variables in labels. They are replaced with the pool's name later.
+    // The labels of a Service template may have variables, which are replaced with the pool's name later.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
     if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
       errors.Add(FieldError::Invalid(labels.path, text, fault));

@@ -54,7 +54,7 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   }
 }
 
-// Removes values without a meaning: nulls, empty objects and empty lists. Recursive, so the depth must be checked
+// Removes values that have no meaning: nulls, empty objects and empty lists. Recursive, so the depth must be checked
 // first.
 Json WithoutEmpty(const Json& value) {
   if (value.is_object()) {
@@ -67,7 +67,7 @@ Json WithoutEmpty(const Json& value) {
   }
   if (value.is_array()) {
     Json result = Json::array();
-    // Empty elements of a list stay, so that the others keep their positions.
+    // Empty elements of a list stay, so that the other elements keep their positions.
     for (const Json& child : value) result.push_back(WithoutEmpty(child));
     return result;
   }

@@ -1,5 +1,5 @@
-// The validation of parts of a YurtAppDaemon. Only this folder uses these functions. They recurse into the spec, so
-// ValidateYurtAppDaemon checks the depth of the spec before it calls them.
+// The validation of parts of a YurtAppDaemon. Only this folder uses these functions. The functions recurse into the
+// spec, so ValidateYurtAppDaemon checks the depth of the spec before it calls them.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 

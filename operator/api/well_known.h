@@ -1,4 +1,4 @@
-// Names of labels, annotations, objects and resource types.
+// Names of labels, annotations, objects and resource types. In the code, a "daemon" is a YurtAppDaemon object.
 #ifndef OPERATOR_API_WELL_KNOWN_H_
 #define OPERATOR_API_WELL_KNOWN_H_
 
@@ -39,22 +39,22 @@ inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
 // windows.
 inline constexpr char kTimeZoneAnnotation[] = "apps.openyurt.io/time-zone";
 inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-windows";
-// The name of a ConfigMap in the operator's namespace. With it, users freeze the updates of all YurtAppDaemons.
+// The name of the ConfigMap in the operator's namespace with which users freeze the updates of all YurtAppDaemons.
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
 // Annotation of a ControllerRevision: the time at which the rollout of the revision failed, in RFC 3339.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
 // Annotation of a ControllerRevision: the pools of each rollout group that has a `percent`. The pools are chosen when
 // the rollout of the revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
-// Annotation of a ControllerRevision that OpenYurt wrote, set when this operator first raises its `revision`: the
-// number that OpenYurt gave it.
+// Annotation of a ControllerRevision that OpenYurt wrote: the `revision` that OpenYurt set. The operator adds the
+// annotation when it first raises `revision`.
 inline constexpr char kOpenYurtNumberAnnotation[] = "apps.openyurt.io/openyurt-number";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // Labels and annotations of Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
-// Annotation of a Node: the labels, annotations and taints that the Node got from its pool, as JSON. The name and the
-// format are OpenYurt's.
+// Annotation of a Node: the labels, annotations and taints that were copied to the Node from its pool, as JSON.
+// OpenYurt defines the name and the format.
 inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
 // Annotation of a spare Node: its lease to a pool, as JSON. The field `applied` of the lease contains the labels,
 // annotations and taints that the autoscaler added to the Node for the lease.
@@ -81,7 +81,7 @@ inline const ResourceType kValidatingConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
-// The version is only a default. Discovery finds the version that the server has.
+// The version is only a default. Discovery finds the version that the server supports.
 inline const ResourceType kNodePoolType{"apps.openyurt.io", "v1beta1", "nodepools", "NodePool", false};
 
 }  // namespace yad

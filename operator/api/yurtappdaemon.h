@@ -1,4 +1,4 @@
-// Typed view of a YurtAppDaemon. The workload template stays JSON.
+// Typed view of a YurtAppDaemon, which the code also calls a daemon. The workload template stays JSON.
 #ifndef OPERATOR_API_YURTAPPDAEMON_H_
 #define OPERATOR_API_YURTAPPDAEMON_H_
 
@@ -38,17 +38,17 @@ struct YurtAppDaemon {
   WorkloadKind kind = WorkloadKind::kDeployment;
   Json selector;           // spec.selector, not parsed
   Json workload_template;  // {metadata, spec} of the kind; its spec.selector is `selector`
-  Json service_template;   // {metadata, spec} of each pool's Service; null if there is none
+  Json service_template;   // {metadata, spec} of each pool's Service; null: no Services
   Json overrides;          // an array; may be empty
   PoolSelection pools;
   int revision_history_limit = 10;
   bool paused = false;
   UpdateStrategy strategy;
-  Json status;  // the last written status; null if there is none
+  Json status;  // the last written status; null if it was never written
 };
 
 // Validates and parses an object. If it is invalid, fails with kInvalid; the causes are the errors of
-// ValidateYurtAppDaemon. The operator validates here too, so it also works without the webhook.
+// ValidateYurtAppDaemon. The operator also works without the webhook, because it validates here.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
 Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status instead of copying it
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
@@ -59,7 +59,7 @@ Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 // OpenYurt treat null as "". Does nothing if the template is not an object.
 void ReplaceNullTexts(Json& object);
 
-// Returns all errors of the spec that can be found without reading from the cluster. The texts are those of Kubernetes.
+// Returns all errors of the spec that can be found without reading from the cluster. The messages are Kubernetes'.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
 // Returns an error for each change that is not allowed:
 // - of the selector or the kind;

@@ -1,4 +1,4 @@
-// Limits the memory that several threads use together.
+// Limits the memory that several threads use in total.
 #ifndef OPERATOR_BASE_BYTE_BUDGET_H_
 #define OPERATOR_BASE_BYTE_BUDGET_H_
 
@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// A number of bytes that threads can reserve. Thread-safe.
+// A number of bytes from which threads can reserve a part. Thread-safe.
 class ByteBudget {
  public:
   // Reserved bytes. The destructor returns them to the budget, which must outlive the lease.
@@ -48,7 +48,7 @@ class ByteBudget {
   std::condition_variable_any changed_;
   std::size_t left_;
   std::uint64_t next_ticket_ = 0;
-  std::set<std::uint64_t> waiting_;  // tickets of the waiting calls; the lowest one is served first
+  std::set<std::uint64_t> waiting_;  // tickets of the waiting calls; the lowest ticket is served first
 };
 
 }  // namespace yad

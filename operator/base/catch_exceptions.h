@@ -1,4 +1,4 @@
-// Converts exceptions to Errors. Without this, an exception in a thread would end the process.
+// Converts exceptions to Errors. Otherwise, an exception in a thread would terminate the process.
 #ifndef OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 #define OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 

@@ -1,4 +1,4 @@
-// An interface to the time, so that unit tests need not sleep.
+// The interface of a clock. Unit tests use a fake clock, so they do not sleep.
 #ifndef OPERATOR_BASE_CLOCK_H_
 #define OPERATOR_BASE_CLOCK_H_
 
@@ -15,7 +15,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// Returns the time, and waits. Tests use a fake clock. Thread-safe.
+// Returns the time, and waits. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -37,8 +37,8 @@ class Clock {
 // FormatMicroTime writes microseconds, like metav1.MicroTime.
 std::string FormatTime(WallTime time);
 std::string FormatMicroTime(WallTime time);
-// Parses the text of FormatTime or FormatMicroTime, with "Z" or a numeric offset. Returns the epoch (1970) for any
-// other text.
+// Parses the format of FormatTime or FormatMicroTime, with "Z" or a numeric offset. Returns the epoch (1970) for any
+// other string.
 WallTime ParseTime(const std::string& text);
 
 }  // namespace yad

@@ -13,7 +13,8 @@
 
 namespace yad {
 
-// The reason of an error. The reasons up to kInternalError are Kubernetes' (metav1.StatusReason); the others are ours.
+// The reason of an error. The reasons up to kInternalError are Kubernetes' (metav1.StatusReason). The other reasons are
+// this project's.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
@@ -30,7 +31,7 @@ enum class Reason {
   kUnsupportedMediaType,
   kInternalError,
 
-  kTransport,  // no response: connection refused, TLS failure, time-out
+  kTransport,  // no response: connection refused, TLS failure, timeout
   kDecode,     // the response could not be parsed
   kTooLarge,   // the response exceeds the caller's size limit
   kCancelled,  // the caller's stop token fired

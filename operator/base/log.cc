@@ -13,7 +13,7 @@ std::atomic<Level> g_level{Level::kInfo};
 std::atomic<Format> g_format{Format::kText};
 
 spdlog::logger& Logger() {
-  // Never destroyed, because threads may log while the process ends.
+  // Never destroyed, because threads may log while the process exits.
   static spdlog::logger* logger = [] {
     auto* made = new spdlog::logger("", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%v");
@@ -82,7 +82,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-// Returns true if the value needs no quotes. NaN and infinity need them, because JSON has no such numbers.
+// Returns true if the value does not need quotes. NaN and infinity need them, because JSON has no such numbers.
 bool IsBare(const Value& value) {
   if (value.quoted() || value.text().empty()) return false;
   const char last = value.text().back();

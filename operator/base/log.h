@@ -20,7 +20,7 @@ enum class Format { kText, kJson };
 void Configure(Level level, Format format);
 bool Enabled(Level level);
 
-// The value of a field. The constructors convert it to text.
+// The value of a field. The constructors convert it to a string.
 class Value {
  public:
   Value(std::string_view text) : text_(text), quoted_(true) {}            // NOLINT(google-explicit-constructor)

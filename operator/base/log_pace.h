@@ -1,4 +1,4 @@
-// Limits how often texts that another program chooses are logged.
+// Limits how often messages that come from another program are logged.
 #ifndef OPERATOR_BASE_LOG_PACE_H_
 #define OPERATOR_BASE_LOG_PACE_H_
 
@@ -11,16 +11,16 @@
 
 namespace yad {
 
-// Decides which texts are logged: each text once an hour, and at most 10 texts a minute. Remembers the last 256 texts
-// that were logged. Not thread-safe.
+// Decides which messages are logged: each message once an hour, and at most 10 messages a minute. Remembers the last
+// 256 messages that were logged. Not thread-safe.
 class LogPace {
  public:
-  // Returns nullopt if this text must not be logged now. Otherwise returns the number of texts that the limit for a
-  // minute has omitted since the last text that was logged.
+  // Returns nullopt if the message must not be logged now. Otherwise, returns the number of messages that the limit per
+  // minute has omitted since the last logged message.
   std::optional<std::size_t> Admit(std::string_view text, SteadyTime now);
 
  private:
-  std::unordered_map<std::size_t, SteadyTime> logged_;  // times by hash of the text
+  std::unordered_map<std::size_t, SteadyTime> logged_;  // times by hash of the message
   SteadyTime minute_;                                   // begin of the minute for which the next two count
   int in_minute_ = 0;
   std::size_t omitted_ = 0;

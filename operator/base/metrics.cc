@@ -65,7 +65,7 @@ struct State {
   Families<prometheus::Histogram, Histogram> histograms;
 };
 
-// Never destroyed, because threads may still update metrics while the process ends.
+// Never destroyed, because threads may still update metrics while the process exits.
 State& Global() {
   static State* state = new State;
   return *state;
@@ -83,7 +83,7 @@ prometheus::MetricFamily Single(const char* name, const char* help, prometheus::
   return {name, help, type, {metric}};
 }
 
-// Appends the metrics process_*. Prometheus client libraries in other languages have the same ones.
+// Appends the metrics process_*. Prometheus client libraries in other languages export the same metrics.
 void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
   // In /proc/self/stat, the second field is the program's name in parentheses. The name may contain any character, so
   // the other fields are counted from the last parenthesis.

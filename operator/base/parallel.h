@@ -9,7 +9,7 @@ namespace yad {
 
 // Calls body(0) … body(count - 1), and returns when all calls have ended.
 // - At most `limit` calls run at the same time, on the caller's thread and on new threads.
-// - An exception does not stop the other calls. The first one is rethrown at the end.
+// - An exception does not stop the other calls. The first exception is rethrown at the end.
 void ParallelFor(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& body);
 
 }  // namespace yad

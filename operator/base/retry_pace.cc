@@ -7,8 +7,8 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// When the delay after a try has passed, RetryPace waits for the next try for this time. If there is none, it forgets
-// the earlier tries, and the next delay is short again.
+// If no attempt follows within this time after the delay of the last attempt, RetryPace forgets the earlier attempts,
+// and the next delay is short again.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

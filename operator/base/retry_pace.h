@@ -10,18 +10,18 @@
 namespace yad {
 
 // Computes the delay before each retry of an action, separately for each name. Not thread-safe.
-// - The first `at_once` tries have no delay, so that a user's manual change is reverted immediately.
-// - The next try has a delay of 1 s, which doubles with each further try, up to 5 min.
-// - The tries of a name are forgotten if no further try follows within one minute after the delay.
+// - The first `at_once` attempts have no delay, so that a user's manual change is reverted immediately.
+// - The next attempt has a delay of 1 s, which doubles with each further attempt, up to 5 min.
+// - The attempts of a name are forgotten if no further attempt follows within one minute after the delay.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
 
-  // Returns how long to wait before the next try, or zero if it may start now.
+  // Returns how long to wait before the next attempt, or zero if it may start now.
   Duration Wait(const std::string& name, SteadyTime now) const;
-  // Records a try. Returns true if the next try will be the first one with a delay.
+  // Records an attempt. Returns true if the next attempt will be the first with a delay.
   bool Tried(const std::string& name, SteadyTime now);
-  // Forgets the earlier tries of `name`.
+  // Forgets the earlier attempts of `name`.
   void Forget(const std::string& name) { entries_.erase(name); }
 
  private:

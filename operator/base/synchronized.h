@@ -1,4 +1,4 @@
-// A value and its mutex. The value can be accessed only under the lock.
+// A value and its mutex. The value can be accessed only while the mutex is locked.
 #ifndef OPERATOR_BASE_SYNCHRONIZED_H_
 #define OPERATOR_BASE_SYNCHRONIZED_H_
 
@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Usage: `value.With([](T& value) { ... })`. The method With calls the function under the lock, and returns the
-// function's result. Thread-safe.
+// Usage: `value.With([](T& value) { ... })`. The method With locks the mutex, calls the function, and returns its
+// result. Thread-safe.
 template <typename T>
 class Synchronized {
  public:

@@ -28,7 +28,8 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
 
-// Returns whether the zone's file starts as a time zone file. Any other file would make the library end the process.
+// Returns whether the zone's file starts as a time zone file. Any other file would make the library terminate the
+// process.
 bool HasHeader(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   std::string header(4, '\0');
@@ -36,7 +37,7 @@ bool HasHeader(const date::time_zone& zone) {
 }
 
 // Returns whether the zone's file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` ends with
-// a rule for the later changes. The library ignores such rules, so these changes would be missing.
+// a rule for the later changes. The library ignores this rule, so it would miss these changes.
 bool HasAllChanges(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
@@ -48,7 +49,7 @@ bool HasAllChanges(const date::time_zone& zone) {
   return zone.get_info(date::sys_days(date::year(2037) / 1 / 1)).end < date::sys_days(date::year(2038) / 1 / 1);
 }
 
-// Reads the zone's file into the library, which keeps the data. Returns the fault of the file, or "".
+// Reads the zone's file into the library, which keeps the data. Returns an error message, or "".
 std::string Read(const date::time_zone& zone) {
   static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
   return read.With([&](auto& zones) -> std::string {

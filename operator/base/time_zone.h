@@ -17,10 +17,10 @@ namespace yad {
 // A time zone. Thread-safe, and cheap to copy.
 class TimeZone {
  public:
-  // Finds a zone by its name. "UTC" needs no database.
+  // Finds a zone by its name. "UTC" does not need the database.
   // - Fails with kInvalid if the database has no such zone.
-  // - Fails with kInternalError if there is no database (yet), or if the zone's file is damaged or lacks later clock
-  //   changes. A retry succeeds after the database has been installed.
+  // - Fails with kInternalError if the database does not exist (yet), or if the zone's file is damaged or lacks later
+  //   clock changes. A retry succeeds after the database has been installed.
   static Result<TimeZone> Find(const std::string& name);
 
   // Returns the local date at `time`, in days since 1970-01-01.

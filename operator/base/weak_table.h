@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// A map that does not own its values: a value is freed with its last owner. The method Set sometimes also removes the
-// keys of freed values. Thread-safe.
+// A map that does not own its values: a value is freed when its last owner releases it. The method Set also removes the
+// keys of freed values from time to time. Thread-safe.
 template <typename T>
 class WeakTable {
  public:

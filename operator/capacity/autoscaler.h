@@ -21,7 +21,7 @@ inline const ResourceType kNodePoolAutoscalerType{"capacity.openyurt.io", "v1alp
 enum class CapacityMode {
   kAuto,
   kManual,  // only reports shortages
-  kDrain,   // leases no nodes, and releases idle ones
+  kDrain,   // does not lease nodes, and releases idle nodes
 };
 
 // Nodes that are kept idle, so that new pods can start immediately.
@@ -33,7 +33,7 @@ struct Standby {
   bool Matches(const StringMap& labels) const;
 };
 
-// A group of pods, or a standby, that got no node. The status stores the shortages for later plans.
+// A group of pods, or a standby, for which there is no node. The status stores the shortages for later plans.
 struct Shortage {
   StringMap requirements;         // labels that a node must have
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
@@ -74,12 +74,12 @@ struct NodePoolAutoscaler {
   int max_releases = 1;     // in one pass (spec.scaleDown.maxPerCycle)
   bool quarantine = false;  // released nodes stay unused until a user removes an annotation
   std::vector<Shortage> shortages;
-  Json status;  // the last written status; null if there is none
+  Json status;  // the last written status; null if it was never written
 };
 
-// Returns all faults of the spec, or an empty list if the spec is valid. Does not read from the cluster.
+// Returns all errors of the spec, or an empty list if the spec is valid. Does not read from the cluster.
 FieldErrors ValidateNodePoolAutoscaler(const Json& object);
-// Returns a fault for each immutable field that the update changes.
+// Returns an error for each immutable field that the update changes.
 FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
 // Fails with kInvalid if the spec is invalid. Ignores malformed parts of the status, because another client may have
 // written them.

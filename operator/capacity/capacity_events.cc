@@ -71,7 +71,7 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
   const std::string& pool = autoscaler.node_pool;
   log::Info("released a node", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
   const std::string note = "released Node " + node.meta.key.name;
-  // The placeholder for a deleted autoscaler has no uid, so it can have no Event.
+  // The placeholder for a deleted autoscaler has no uid, so it can't have Events.
   if (!autoscaler.meta.uid.empty())
     events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeReleased", "Release", note);
   events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "released by NodePool " + pool);
@@ -84,7 +84,7 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
 }
 
 void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const {
-  // Status has only the first shortages. The others would be new in each plan.
+  // Status has only the first shortages. The other shortages would count as new in each plan.
   const std::size_t shown = std::min(plan.shortages.size(), kMaxShortages);
   for (const Shortage& shortage : std::span(plan.shortages).first(shown)) {
     const bool known =

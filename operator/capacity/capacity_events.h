@@ -17,16 +17,16 @@ class CapacityEvents {
  public:
   explicit CapacityEvents(EventSink& events) : events_(events) {}
 
-  // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
+  // Reports that the pool has leased a node. Emits an Event for each pod of the lease. The Event contains the name of
+  // the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event for the pod that names the node on which it will run. Only for nodes that are already leased. For a
-  // new lease, call Leased, which emits these Events itself.
+  // Emits an Event for the pod that contains the name of the node on which it will run. Only for nodes that are already
+  // leased. For a new lease, call Leased, which emits these Events itself.
   void Expected(const Pod& pod, const Node& node) const;
   // Reports that the pool has released a node. `quarantine` is the reason why the node is now in quarantine, or "" if
   // it is not in quarantine.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
-  // Reports the shortages of status that are new in this plan. Shortages with reason Manual or Draining are not
-  // reported.
+  // Reports the shortages that this plan adds to the status, except shortages with reason Manual or Draining.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
   // Reports why the autoscaler is not Ready. Each call emits an Event, so call it only when the reason changes.
   void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;

@@ -20,14 +20,14 @@ struct CapacityInput {
   const NodePoolAutoscaler& autoscaler;
   PoolAttributes pool;             // labels, annotations and taints for nodes of the pool
   bool pool_gone = false;          // the pool is gone or being deleted, so its nodes are released
-  bool stopped = false;            // no lease and no release may begin; see Rejection
+  bool stopped = false;            // leases and releases must not begin; see Rejection
   std::vector<const Node*> nodes;  // the pool's nodes, free nodes and quarantined nodes
   std::vector<const Pod*> pods;    // pods on these nodes, and pods without a node
   WallTime now;
-  std::set<const Node*> rejected = {};  // no lease and no release of these nodes may begin; see NodeRejections
+  std::set<const Node*> rejected = {};  // leases and releases of these nodes must not begin; see NodeRejections
 
   bool drains() const { return pool_gone || autoscaler.mode == CapacityMode::kDrain; }
-  // Returns whether the plan may change nodes. If not, it may only complete or undo releases that have begun.
+  // Returns whether the plan may change nodes. Otherwise, it may only complete or undo releases that have begun.
   bool acts() const { return !stopped && (drains() || autoscaler.mode == CapacityMode::kAuto); }
   bool acts_on(const Node* node) const { return acts() && !rejected.contains(node); }
 };
@@ -49,7 +49,7 @@ struct CapacityPlan {
   struct Change {
     const Node* node = nullptr;
     NodeLease before, after;
-    const Pod* pod = nullptr;  // the pod that the node is newly reserved for; nullptr: none
+    const Pod* pod = nullptr;  // the pod that the node is reserved for from now on; nullptr: none
   };
   struct StandbyCount {
     std::string name;
@@ -64,7 +64,7 @@ struct CapacityPlan {
   std::vector<Shortage> shortages;                  // sorted
   int leased = 0, idle = 0, in_use = 0, joining = 0, releasing = 0, quarantined = 0;
   std::vector<StandbyCount> standby;
-  std::optional<WallTime> wake;  // the time of the next plan, if no event arrives before
+  std::optional<WallTime> wake;  // the time of the next plan, if no event arrives earlier
 
   void WakeAt(WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 };

@@ -165,7 +165,8 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   std::set<std::string> shown;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
     shown.insert(autoscaler.meta.key.name);
-    if (const Status run = RunOne(autoscaler, pass, stop); !run) pass.failed = run.error();  // the others still run
+    if (const Status run = RunOne(autoscaler, pass, stop); !run)
+      pass.failed = run.error();  // the other autoscalers still run
   }
   for (const std::string& name : shown_) {
     if (shown.contains(name)) continue;
@@ -201,8 +202,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool is not in the cache. It also has no leased nodes, so an outdated cache can't cause a wrong release. No
-    // read from the server is needed.
+    // The pool is not in the cache. It also has no leased nodes, so a stale cache can't cause a wrong release. So the
+    // pool is not read from the server.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -249,7 +250,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
     if (rejections.Has(node->meta.uid)) input.rejected.insert(node);
-    if (!free && !ours) continue;  // a quarantined node is only counted, so the plan needs none of its pods
+    if (!free && !ours) continue;  // a quarantined node is only counted, so the plan does not need its pods
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
   CapacityPlan plan = PlanCapacity(input);
@@ -388,7 +389,7 @@ bool CapacityReconciler::HandleWriteResult(const NodePoolAutoscaler& autoscaler,
   if (written) return true;
   const Error& error = written.error();
   if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
-    pass.wake = pass.now;  // the cache is outdated, so the next pass plans again
+    pass.wake = pass.now;  // the cache is stale, so the next pass plans again
   } else if (IsRejected(error)) {
     const std::string message = "Node " + node.meta.key.name + ": " + error.message;
     if (RejectionsOf(autoscaler).Add(node.meta.uid, clock_.Now(), message)) events_.NodeRejected(autoscaler, message);

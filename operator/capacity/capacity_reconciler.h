@@ -47,7 +47,7 @@ class CapacityReconciler {
   CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
                      Clock& clock = Clock::Real());
 
-  // Returns the only key. Events of all objects map to it.
+  // Returns the only key. Events of all objects queue this key.
   static const Request& Key();
   // Runs one pass. Not thread-safe.
   Result<ReconcileResult> Reconcile(std::stop_token stop);
@@ -64,7 +64,7 @@ class CapacityReconciler {
     // Nodes with the releasing taint whose lease a user has removed, or whose pool a user has changed.
     std::vector<const Node*> with_stale_taint;
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
-    std::set<const Node*> taken;                               // no plan of this pass may lease them
+    std::set<const Node*> taken;                               // plans of this pass must not lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
     // The time of the next pass, if it must run before the resync.
     std::optional<WallTime> wake;
@@ -88,14 +88,14 @@ class CapacityReconciler {
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   NodeRejections& RejectionsOf(const NodePoolAutoscaler& autoscaler);
-  // Returns why the autoscaler must not begin leases and releases, or an empty Rejection if it may begin them. It must
-  // not begin them in two cases:
+  // Returns why the autoscaler must not begin leases and releases, or an empty Rejection if it may begin them. There
+  // are two reasons:
   // - The server has rejected the changes of several Nodes in a row.
-  // - The server has rejected a change, and no other Node is left to lease or release.
+  // - The server has rejected a change, and there is no other Node to lease or release.
   Rejection WhyStopped(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
-  // Undoes the releases that have begun in the pool. Without this, no pod could use these nodes while the autoscaler
-  // can neither complete nor undo the releases.
+  // Undoes the releases that have begun in the pool. Otherwise, pods could not use these nodes for as long as the
+  // autoscaler can't complete the releases.
   void UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);

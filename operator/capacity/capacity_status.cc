@@ -14,7 +14,8 @@ Condition ShortCondition(const CapacityPlan& plan) {
   for (const Shortage& shortage : plan.shortages) pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
   const bool standby = std::any_of(plan.standby.begin(), plan.standby.end(),
                                    [](const CapacityPlan::StandbyCount& entry) { return entry.have < entry.want; });
-  // Shortages without pods do not count here. Such a shortage only delays the leases for new pods until its retry.
+  // Shortages without pods do not count here. A shortage without pods only delays the leases for new pods until its
+  // retry.
   if (plan.shortages.empty() || (pods.empty() && !standby))
     return {"Short", "False", "Enough", "no pod waits for a node, and each standby is complete"};
   std::string message = pods.empty() ? ""

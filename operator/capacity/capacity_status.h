@@ -22,9 +22,9 @@ struct Rejection {
   bool operator==(const Rejection&) const = default;
 };
 
-// Returns the new status. Without a plan, only condition Ready and observedGeneration change.
+// Returns the new status. If `plan` is nullptr, changes only condition Ready and observedGeneration.
 // - Ready is False if there is a rejection.
-// - Short is True while pods or a standby need more nodes than there are.
+// - Short is True while there are not enough nodes for the pods and standbys.
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan,
                          const Rejection& rejection, WallTime now);
 

@@ -133,7 +133,8 @@ Json UntaintPatch(const Node& node) {
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
   Json patch = Guarded(node);
-  // Removes only the labels, annotations and taints of the lease that no other client has changed since then.
+  // Removes only the labels, annotations and taints that the lease has added and that no other client has changed since
+  // then.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
   }

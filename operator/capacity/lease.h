@@ -36,22 +36,22 @@ struct NodeLease {
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if the annotation is malformed. The operator must not change such a node, because another client
-// has written the annotation.
+// Fails with kInvalid if the annotation is malformed. The operator must not change the node, because another client has
+// written the annotation.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// Returns whether the node would get a new NoExecute taint when it joins the pool. Such a taint evicts the node's pods.
-// If the node already has the taint with another value, the taint counts as new, because the lease replaces the value.
+// Returns whether the lease adds a NoExecute taint to the node. This taint evicts the node's pods. If the node already
+// has the taint with another value, the taint counts as new, because the lease replaces the value.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 bool HasReleasingTaint(const Node& node);
 
-// The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
-// the node has changed.
+// The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so that the write
+// fails if the node has changed.
 
-// Leases the node to the pool. If the node has a label, an annotation or a taint with another value than the pool, the
-// pool's value replaces it, and the release removes it. If the value is the same, the release keeps it.
+// Leases the node to the pool. If the node has a label, annotation or taint of the pool with another value, the pool's
+// value replaces it, and the release removes it. If the node has it with the same value, the release keeps it.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
 // it.

@@ -11,14 +11,14 @@
 namespace yad {
 
 // The Nodes of one autoscaler whose last change the server has rejected. For ten minutes after a rejection, the
-// autoscaler begins no lease and no release of the Node. It continues with other Nodes, because the reason may be this
-// Node alone, such as annotations that are too large. Not thread-safe.
+// autoscaler does not begin a lease or release of the Node. It continues with other Nodes, because the cause may be
+// this Node alone, such as annotations that are too large. Not thread-safe.
 class NodeRejections {
  public:
   struct Rejected {
     SteadyTime at;
     std::string message;
-    bool in_a_row = true;  // no change of a Node was accepted since then
+    bool in_a_row = true;  // the server has not accepted a change of any Node since then
   };
 
   // Forgets all Nodes if the autoscaler has a new generation, because its new spec may avoid the rejections.
@@ -35,13 +35,13 @@ class NodeRejections {
   void Accept();
 
   bool Has(const std::string& uid) const { return nodes_.contains(uid); }
-  // Returns whether the autoscaler may still write to a Node whose release has begun. It may, until one minute after
-  // the first rejection of a change of this Node. These writes remove the releasing taint, because no pod can use a
-  // Node that has this taint.
+  // Returns whether the autoscaler may still write to a Node whose release has begun. Returns true until one minute
+  // after the first rejection of a change of this Node. These writes remove the releasing taint, because pods can't use
+  // a Node that has this taint.
   bool MayComplete(const std::string& uid, SteadyTime now) const;
   // Returns whether three Nodes in a row were rejected, so that the server probably rejects the changes of all Nodes.
   bool AreMany() const;
-  // Returns the last rejection since the server accepted a change. Returns nullptr if there is none.
+  // Returns the last rejection since the server last accepted a change, or nullptr.
   const Rejected* Last() const;
 
  private:

@@ -14,13 +14,13 @@
 
 namespace yad {
 
-// Lists the pods of a node on the server. Returns whether there are any. Ignores pods that have ended, pods of
-// DaemonSets and static pods.
+// Lists the pods of a node on the server. Returns whether there are any. Ignores terminated pods, pods of DaemonSets
+// and static pods.
 Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
 
-// Checks that a node with the releasing taint has no pods. Reads the pods of the node from the server twice, 30 s
-// apart. The second read finds pods that the scheduler bound before it saw the taint. The time of the first read is
-// stored only in memory, so a new process makes both reads again. Not thread-safe.
+// Checks that a node with the releasing taint has no pods. Reads the node's pods from the server twice, 30 s apart. The
+// second read finds pods that the scheduler bound before it saw the taint. The time of the first read is stored only in
+// memory, so a new process makes both reads again. Not thread-safe.
 class NodeRelease {
  public:
   enum class Verdict {
@@ -34,8 +34,7 @@ class NodeRelease {
   Result<Verdict> Check(const std::string& node, const std::string& uid, std::stop_token stop);
   // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
-  // Before a node is released, it is read twice. Returns the time until the second read of the next node is due;
-  // nullopt if no node waits for it.
+  // Returns the time until the next second read is due. Returns nullopt if no node waits for its second read.
   std::optional<Duration> Due() const;
 
  private:

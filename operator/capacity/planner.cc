@@ -24,8 +24,7 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
-// Returns whether the node has a taint for one of its conditions, such as disk-pressure, that the pod does not
-// tolerate.
+// Returns whether the node has a condition taint, such as disk-pressure, that the pod does not tolerate.
 bool HasConditionTaint(const Placement& placement, const NodeShape& node) {
   return std::any_of(node.taints.begin(), node.taints.end(), [&](const NodeTaint& taint) {
     return taint.key.starts_with("node.kubernetes.io/") && taint.effect != "PreferNoSchedule" &&
@@ -74,9 +73,9 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // Gives up if no other pods use the node, because the pod then does not fit on an empty node either. Pods of
-        // DaemonSets do not count here, because they run on every node. Does not give up because of a taint for a
-        // condition of this node, because other nodes may lack that condition.
+        // Gives up if no other pods use the node, because the pod then also does not fit on an empty node. Pods of
+        // DaemonSets do not count here, because they run on every node. Keeps trying if the node has a condition taint,
+        // because other nodes may not have the condition.
         const bool empty = candidate->pods == 0 && candidate->placed.empty();
         if (empty && !HasConditionTaint(*pod->placement, candidate->shape)) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
@@ -87,7 +86,7 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready and reserved for its pod for join_timeout. If a part of this time is left,
+  // Returns whether the node has been Ready and reserved for its pod for join_timeout. If a part of this time remains,
   // sets the wake time of the plan to its end.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
@@ -99,8 +98,8 @@ class Planner {
     return true;
   }
 
-  // Records that the pod is Unschedulable: no node is reserved for it until the retry. If an earlier plan has recorded
-  // this already, the retry time stays.
+  // Records that the pod is Unschedulable: no node is reserved for it until the retry. If an earlier plan has already
+  // recorded this, the retry time stays.
   void GiveUp(const Pod& pod) {
     const Shortage* known = shortages_.BackoffOf(pod);
     const WallTime retry_at = known == nullptr ? input_.now + spec_.retry_after : known->retry_at;
@@ -195,7 +194,7 @@ class Planner {
     candidate.expected = nullptr;
   }
 
-  // Returns a node that this plan has already leased, or leases a free one. Returns nullptr if none fits.
+  // Returns a node that this plan has already leased, or leases a free node. Returns nullptr if no node fits.
   CandidateNode* FindOrLease(PodShape& shape, const Pod& pod) {
     for (; shape.newly_leased < newly_leased_.size(); ++shape.newly_leased) {
       if (Fits(*shape.pod, *newly_leased_[shape.newly_leased])) return newly_leased_[shape.newly_leased];
@@ -225,8 +224,8 @@ class Planner {
     return nullptr;
   }
 
-  // `failed` is an earlier failure to get a node for these pods. Returns a free node that fits and became available
-  // after this failure. Returns nullptr if there is no such node.
+  // `failed` is an earlier failure to lease a node for these pods. Returns a free node that fits and became available
+  // after this failure, or nullptr.
   CandidateNode* FindNew(PodShape& shape, const Shortage& failed) const {
     while (shape.renewed < survey_.free.size()) {
       CandidateNode* free = survey_.free[shape.renewed++];
@@ -235,7 +234,7 @@ class Planner {
     return nullptr;
   }
 
-  // Returns the reason why no node can be leased now; nullptr if leases are possible.
+  // Returns the reason why nodes can't be leased now; nullptr if they can.
   const char* WhyNoLease() const {
     if (input_.drains()) return shortage_reason::kDraining;
     if (input_.stopped) return shortage_reason::kStopped;
@@ -294,15 +293,15 @@ class Planner {
         if (!entry.Matches(candidate->node->meta.labels)) continue;
         (candidate->node->ready() ? idle : joining).push_back(candidate);
       }
-      // Sorts the nodes that became idle last to the front. They count for the standby, so the plan releases those
-      // nodes that have been idle longest.
+      // Sorts the nodes that became idle last to the front. They count for the standby, so the plan releases the nodes
+      // that have been idle longest.
       std::sort(idle.begin(), idle.end(), [](const CandidateNode* a, const CandidateNode* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });
       const int have = std::min(entry.count, static_cast<int>(idle.size()));
       for (int i = 0; i < have; ++i) idle[static_cast<std::size_t>(i)]->counted = true;
       plan_.standby.push_back({entry.name, entry.count, have});
-      // Joining nodes fill the rest of this entry of spec.standby. Those that it does not need count for the next
+      // Joining nodes fill the rest of this entry of spec.standby. The remaining joining nodes count for the next
       // entries.
       const int coming = std::min(entry.count - have, static_cast<int>(joining.size()));
       for (int i = 0; i < coming; ++i) joining[static_cast<std::size_t>(i)]->counted = true;

@@ -60,7 +60,7 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
-        // If the clock was set back, `since` may be in the future. It is reduced to the present time. Otherwise, the
+        // If the clock was set back, `since` may be in the future. It is then set to the current time. Otherwise, the
         // node would stay joining or idle for too long.
         after.since = std::min(after.since, input_.now);
         if (after != candidate->lease && (input_.acts_on(candidate->node) || back)) {
@@ -76,8 +76,8 @@ class Releases {
   }
 
  private:
-  // Returns why the idle node may be released now; nullopt if it may not. If it may be released later, sets the wake
-  // time of the plan.
+  // Returns why the idle node may be released now, or nullopt if it must not be released now. If it may be released
+  // later, sets the wake time of the plan.
   std::optional<Cause> CauseOf(const CandidateNode& candidate) {
     const auto since = [&](WallTime then, std::chrono::seconds wait) {
       if (input_.now - then < wait) plan_.WakeAt(then + wait);
@@ -128,7 +128,7 @@ void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, Capa
 
 std::string QuarantineReason(const NodePoolAutoscaler& autoscaler, const Node& node, const NodeLease& lease,
                              WallTime now) {
-  // If ready_since is far in the future, a wrong clock has set it. Nothing then shows how long the Node has not been
+  // If ready_since is far in the future, a wrong clock has set it. It is then unknown how long the Node has not been
   // Ready, so the Node counts as unhealthy.
   const bool unhealthy =
       node.ready_since > now + autoscaler.unhealthy || now - node.ready_since >= autoscaler.unhealthy;

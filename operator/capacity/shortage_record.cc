@@ -74,9 +74,9 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
 }
 
 // Returns whether the shortage `known` of an earlier plan also applies to `pod`. A shortage with another reason than
-// NoCapacity always does. A NoCapacity shortage does in two cases:
+// NoCapacity always applies. A NoCapacity shortage applies in two cases:
 // - One of its pods still waits, has the same placement as `pod`, and requests at most as much.
-// - None of its pods waits any more.
+// - None of its pods still waits.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -92,17 +92,17 @@ bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const 
 
 bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& failed) const {
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
-  // After NoCapacity, a node that became Ready again counts as new. After JoinTimeout, it does not, because it may be
-  // the node that failed. Only a node that was created later counts.
+  // After NoCapacity, a node that became Ready again counts as new. After JoinTimeout, only a node that was created
+  // later counts as new, because a node that became Ready again may be the node that failed.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // `retry_at - retry_after` is the time of the failure. Times are whole seconds. So a node that became available in
-  // the same second is tried once more.
+  // `retry_at - retry_after` is the time of the failure. Times are whole seconds. So the plan tries a node that became
+  // available in the same second once more.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
   // Keeps each JoinTimeout shortage of an earlier plan until its retry, even if its pods no longer wait. New pods must
-  // wait for the retry too.
+  // also wait for the retry.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

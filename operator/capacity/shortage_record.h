@@ -1,4 +1,4 @@
-// The shortages of a plan: the pods and standbys that get no node.
+// The shortages of a plan: the pods and standbys for which there is no node.
 #ifndef OPERATOR_CAPACITY_SHORTAGE_RECORD_H_
 #define OPERATOR_CAPACITY_SHORTAGE_RECORD_H_
 
@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// Collects the shortages of one plan, and finds those of earlier plans in the status of the autoscaler. Not
+// Collects the shortages of one plan, and finds the shortages of earlier plans in the status of the autoscaler. Not
 // thread-safe.
 class ShortageRecord {
  public:
@@ -28,7 +28,7 @@ class ShortageRecord {
   // same requirements.
   void AddJoinTimeout(const StringMap& requirements);
 
-  // Returns the Unschedulable shortage of the pod from an earlier plan; nullptr if there is none, or if its retry is
+  // Returns the pod's Unschedulable shortage from an earlier plan. Returns nullptr if there is none, or if its retry is
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
   // Both return a shortage with these requirements whose retry is not due yet, or nullptr if there is none.
@@ -37,8 +37,8 @@ class ShortageRecord {
   // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
-  // Returns whether the node became available after the failure that `failed` records. The plan tries such a node
-  // before the retry is due.
+  // Returns whether the node became available after the failure that `failed` records. The plan tries this node before
+  // the retry is due.
   bool IsNewSince(const CandidateNode& candidate, const Shortage& failed) const;
 
   // Returns all shortages of this plan, sorted. Must be called last, and only once.

@@ -26,7 +26,7 @@ bool IsSmaller(const CandidateNode* a, const CandidateNode* b) {
   return rank(a) < rank(b);
 }
 
-// Adds to the shape of a free node the labels and taints that the node will get when the pool leases it.
+// Adds to the shape of a free node the labels and taints that a lease to the pool will add.
 void AddPool(const CapacityInput& input, CandidateNode& candidate) {
   NodeShape& shape = candidate.shape;
   for (const auto& [key, value] : input.pool.labels) shape.labels[key] = value;
@@ -60,8 +60,8 @@ void AddNodes(const CapacityInput& input, Survey& survey) {
     NodeLease lease;
     if (!annotation.empty()) {
       auto parsed = ParseLease(annotation);
-      // If the lease and the label name different pools, a user has moved the node to another pool, and the lease is
-      // ignored.
+      // If the lease and the label refer to different pools, a user has moved the node to another pool. The lease is
+      // then ignored.
       if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
       lease = *std::move(parsed);
     } else if (!IsFree(*node, autoscaler) || !StaysInInventory(input, *node) || input.rejected.contains(node)) {
@@ -96,7 +96,7 @@ void AddPods(const CapacityInput& input, Survey& survey) {
       if (!pod->of_node) ++found->second->pods;
       continue;
     }
-    // Ignores pods of DaemonSets (of_node). Such a pod can only run on the node that its affinity names, so another
+    // Ignores pods of DaemonSets (of_node). The pod of a DaemonSet can only run on the node in its affinity, so another
     // node does not help.
     if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
     const auto pool = pod->placement->node_selector.find(kNodePoolLabel);

@@ -20,7 +20,7 @@ struct CandidateNode {
   NodeShape shape;
   Resources room;
   int pods = 0;  // number of pods, without those of DaemonSets and static pods
-  // For leased nodes:
+  // The next four members are for leased nodes.
   NodeLease lease;
   const Pod* expected = nullptr;   // the pod that the node is reserved for
   bool timed_out = false;          // the node did not join in time
@@ -32,13 +32,13 @@ struct CandidateNode {
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return timed_out || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && pods == 0 && expected == nullptr && placed.empty(); }
-  // Returns whether the planner may place pods on the node. A joining node need not be Ready, because its agents may
-  // need a moment to adapt to the pool.
+  // Returns whether the planner may place pods on the node. A joining node does not have to be Ready, because its
+  // agents may need some time to adapt to the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
-  // Returns when the lease or the condition Ready changed last. A change of Ready that is later than `now` by more than
-  // `tolerance` does not count, because the clock that set its time is then wrong.
+  // Returns when the lease or the condition Ready changed last. Ignores a change of Ready that is later than `now` by
+  // more than `tolerance`, because its time comes from a wrong clock.
   WallTime LastChange(WallTime now, Duration tolerance) const {
     return node->ready_since > now + tolerance ? lease.since : std::max(lease.since, node->ready_since);
   }
@@ -60,8 +60,10 @@ struct Survey {
 
 Survey MakeSurvey(const CapacityInput& input);
 
-// Returns whether the pool may lease the node: the inventory selects it, it is Ready and schedulable, and it has no
-// pool, lease or quarantine and is not being deleted.
+// Returns whether the pool may lease the node. All of these must be true:
+// - The inventory selects the node.
+// - The node is Ready and schedulable, and is not being deleted.
+// - The node has no pool, lease or quarantine.
 bool IsFree(const Node& node, const NodePoolAutoscaler& autoscaler);
 
 }  // namespace yad

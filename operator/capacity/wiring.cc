@@ -14,7 +14,7 @@ bool AutoscalerChanged(const Event& event) {
 
 bool PoolChanged(const Event& event) { return !IsSameObject(event) || event.before->digest() != event.after->digest(); }
 
-// Returns whether the event may change the plan. Heartbeats do not.
+// Returns whether the event may change the plan. Returns false for heartbeats.
 bool NodeChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -24,7 +24,7 @@ bool NodeChanged(const Event& event) {
          before.ready() != after.ready() || before.allocatable != after.allocatable;
 }
 
-// Returns whether the event may change the plan. Most changes of the status of a pod do not.
+// Returns whether the event may change the plan. Returns false for most changes of a pod's status.
 bool PodChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Pod& before = PodProjectionOf(event.before).pod;

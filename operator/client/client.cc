@@ -11,10 +11,10 @@
 namespace yad {
 namespace {
 
-// The connection of a watch counts as broken if no data arrives for the watch's time-out plus this margin.
+// The connection of a watch counts as broken if no data arrives for the watch's timeout plus this margin.
 constexpr std::chrono::seconds kWatchMargin{30};
 // After a stop, a write of the leader (see WithWriteGuard) waits at most this long for its response. This is much
-// shorter than the 30 s that a pod gets by default to shut down.
+// shorter than a pod's default terminationGracePeriodSeconds of 30 s.
 constexpr std::chrono::seconds kWriteGrace{3};
 // The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
@@ -50,7 +50,7 @@ const char* ToString(Propagation propagation) {
 }
 
 // Rejects names that would lead to another path:
-// - An empty name leads to the collection, all of which a DELETE would delete.
+// - An empty name leads to the collection. A DELETE would then delete all of its objects.
 // - ".", ".." or a slash leads out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
@@ -84,7 +84,8 @@ std::string Describe(const HttpRequest& request) {
   return request.method + " " + request.path.substr(0, request.path.find('?'));
 }
 
-// Returns the texts of a Warning header. Each warning is `299 - "text"`, and several are separated by commas.
+// Returns the messages in a Warning header. Each warning is `299 - "message"`. Several warnings are separated by
+// commas.
 std::vector<std::string> WarningTexts(const std::string& header) {
   std::vector<std::string> out;
   for (std::size_t i = header.find('"'); i != std::string::npos; i = header.find('"', i)) {
@@ -125,8 +126,8 @@ struct Client::Impl {
     bool skips_rate_limit = false;         // as in WriteOptions
   };
 
-  // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, gets a new credential and
-  // calls `attempt` once more. `head_of` returns the status and the headers of a response.
+  // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, requests a new credential
+  // and calls `attempt` once more. `head_of` returns the status and the headers of a response.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
                 const Write* write = nullptr) {
@@ -263,7 +264,7 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
   add(StringAt(answer, {"preferredVersion", "version"}));
   if (const Json* versions = Find(answer, {"versions"}); versions != nullptr && versions->is_array()) {
     // The response for the core group is an APIVersions, which lists versions as strings. The response for another
-    // group is an APIGroup, which lists them as objects.
+    // group is an APIGroup, which lists versions as objects.
     for (const Json& version : *versions) {
       add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
     }

@@ -1,4 +1,4 @@
-// A client for the kube-apiserver's REST API. Objects are JSON, without a C++ type for each kind.
+// A client for the kube-apiserver's REST API. Objects are JSON values. There is no C++ type for each kind.
 #ifndef OPERATOR_CLIENT_CLIENT_H_
 #define OPERATOR_CLIENT_CLIENT_H_
 
@@ -57,7 +57,8 @@ struct WriteOptions {
   // True: the write does not wait for the rate limit, because it relies on an object that was just read from the
   // server. Later requests wait longer instead, so that the average rate stays the same.
   bool skips_rate_limit = false;
-  // If set, receives the texts of the response's Warning headers, and ClientOptions::on_warning is not called.
+  // If set, the messages of the response's Warning headers are stored here, and ClientOptions::on_warning is not
+  // called.
   std::vector<std::string>* warnings = nullptr;
 };
 
@@ -70,13 +71,13 @@ struct DeleteOptions {
   bool skips_rate_limit = false;  // as in WriteOptions
 };
 
-// The functions are called on the threads that call the client, possibly on several at the same time.
+// The functions are called on the threads that call the client, possibly on several threads at the same time.
 struct ClientOptions {
   std::string user_agent;  // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
   std::string field_manager = "yurtappdaemon-operator";
   double qps = 0;  // requests per second; 0: no client-side limit
   int burst = 0;
-  std::chrono::milliseconds timeout{30'000};  // sets HttpRequest::timeout; watches have a time-out of their own
+  std::chrono::milliseconds timeout{30'000};  // sets HttpRequest::timeout; a watch has its own timeout (WatchOptions)
   // Returns the value of the Authorization header, or "" for no header. Called before each request. May do I/O. If it
   // fails, the request fails with its Error.
   std::function<Result<std::string>(const std::stop_token&)> authorization;
@@ -85,7 +86,7 @@ struct ClientOptions {
   // Called after each request, for metrics. `status` is the HTTP status, or 0 if there was no response. `duration` is
   // the time until the end of the response, or until its head for a watch.
   std::function<void(const std::string& method, int status, Duration duration)> observe;
-  // Called with the text of each Warning header.
+  // Called with the message of each Warning header.
   std::function<void(const std::string& text)> on_warning;
 };
 
@@ -108,13 +109,12 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Returns a client that calls `allowed` immediately before each write. If `allowed` returns false, the client does
-  // not send the write, and fails with kCancelled. Both clients share the rate limit.
-  // After a stop, a write that was already sent waits a few more seconds for its response. The leader releases its
-  // lease after this wait, so usually the write has arrived before another process can lead. A slower write can arrive
-  // later.
+  // not send the write, and fails with kCancelled. Both clients share the rate limit. After a stop, a write that was
+  // already sent waits a few more seconds for its response. The leader releases its lease after this wait. So the write
+  // has usually arrived before another process can lead, but a slow write may arrive later.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the rate limit and the write guard, for requests that must not wait behind others.
+  // Returns a client without the rate limit and the write guard, for requests that must not wait for other requests.
   std::unique_ptr<Client> WithoutLimit() const;
 
   // Returns the name under which the server records this client's writes in managedFields.
@@ -139,7 +139,7 @@ class Client {
   // for byte as it is stored.
   Result<std::string> GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // Returns a list whose items are parsed one by one. This needs less memory if the list has many items.
+  // Returns a list whose items are parsed one by one, which needs less memory for a long list.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
   // Opens a watch with bookmarks. If the server responds with an error of more than 1 MiB, fails with kDecode.
   Result<std::unique_ptr<Watch>> OpenWatch(const ResourceType& type, const WatchOptions& options,
@@ -151,7 +151,8 @@ class Client {
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
-  // Like Update, but adds a top-level member with the JSON text `text` to the object. The text is sent byte for byte.
+  // Like Update, but adds a top-level member to the object. The value of the member is the JSON in `text`, which is
+  // sent byte for byte.
   Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                               std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,

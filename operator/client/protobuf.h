@@ -8,7 +8,7 @@
 namespace yad {
 
 // Returns the content of field `number`, which must be a message, a string or bytes. If the field occurs several times,
-// returns the last one. Returns nullopt if the field is missing or `message` is malformed.
+// returns the last occurrence. Returns nullopt if the field does not occur or `message` is malformed.
 std::optional<std::string_view> BytesField(std::string_view message, unsigned number);
 
 // Returns the message in a response of type application/vnd.kubernetes.protobuf, or nullopt for other content.

@@ -19,7 +19,7 @@ class RateLimiter {
   SteadyTime Take(int tokens);
   // Takes a token if one is available. Otherwise returns false. Does not block.
   bool TryTake();
-  // Blocks until a token is available, and takes it. Returns false and takes no token if `stop` fires first.
+  // Blocks until a token is available, and takes it. If `stop` fires first, returns false and does not take a token.
   bool Acquire(std::stop_token stop);
 
  private:

@@ -12,8 +12,8 @@
 namespace yad {
 namespace {
 
-// The maximum delay before a retry that a server can request. A load balancer may request an hour, but the apiserver is
-// usually available again within a minute.
+// The maximum delay before a retry that a server can request. A load balancer may request a delay of an hour, but the
+// apiserver is usually available again within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 // Limits in bytes. The apiserver quotes an invalid value in full, and a value may have 1.5 MB.
 constexpr std::size_t kMaxText = 32 * 1024;         // of an error's message
@@ -85,7 +85,7 @@ Error ErrorFromStatus(const Json& status, int code) {
     if (known.name == reason) error.reason = known.reason;
   }
   std::string message = StringAt(status, {"message"});
-  // The admission plugins of an apiserver that is starting answer 403 until they have read their objects.
+  // While an apiserver starts, its admission plugins respond with 403 until they have read their objects.
   if (error.reason == Reason::kForbidden && message.ends_with("not yet ready to handle request"))
     error.reason = Reason::kServiceUnavailable;
   if (message.empty()) message = reason.empty() ? "HTTP status " + std::to_string(error.http_status) : reason;

@@ -1,5 +1,5 @@
-// Converts failed responses to Errors. The response is a metav1.Status of the apiserver, or comes from a proxy in
-// between.
+// Converts failed responses to Errors. A response comes from the apiserver (a metav1.Status), or from a proxy between
+// it and the client.
 #ifndef OPERATOR_CLIENT_STATUS_ERROR_H_
 #define OPERATOR_CLIENT_STATUS_ERROR_H_
 
@@ -20,8 +20,8 @@ Error ErrorFromStatus(const Json& status, int code);
 // Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".
 Error ErrorFromResponse(const HttpResponse& response, const std::string& request);
 
-// Returns whether an admission webhook denied the request. The webhook may choose any status code for its denial. If it
-// chooses none, the code is 400.
+// Returns whether an admission webhook denied the request. The webhook may choose any status code for its denial. The
+// default is 400.
 bool IsDenialOfWebhook(const Error& error);
 
 // Returns whether the apiserver rejected the request because it could not evaluate a ValidatingAdmissionPolicy, for

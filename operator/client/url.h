@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Encodes a path segment or a query value: all characters except the unreserved ones of RFC 3986 become %XX.
+// Encodes a path segment or a query value: all characters except the unreserved characters of RFC 3986 become %XX.
 std::string PercentEncode(std::string_view text);
 
 // Builds the query of a URL: "?a=b&c=d", or "" if nothing was added.

@@ -21,8 +21,8 @@ struct WatchEvent {
 class Watch {
  public:
   virtual ~Watch() = default;
-  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for example at its
-  // time-out. Fails
+  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for example after its
+  // timeout. Fails
   // - with the Error in an ERROR event (kExpired for 410);
   // - with kTransport if the connection breaks;
   // - with kDecode if an event is malformed or longer than 16 MiB.

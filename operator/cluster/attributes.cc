@@ -22,11 +22,11 @@ constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttri
                                                                   kQuarantineAnnotation,
                                                                   "kubectl.kubernetes.io/last-applied-configuration"};
 // A NodePool must not set taints with these prefixes, because Kubernetes or the autoscaler of this operator sets and
-// removes such taints.
+// removes them.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
-// A kubelet must not change labels with this prefix on its own Node. The operator does not change them either.
+// A kubelet must not change labels with this prefix on its own Node. So the operator also does not change them.
 // Otherwise, a kubelet could change them indirectly, by writing the annotations on which the operator acts.
 constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
 
@@ -71,7 +71,7 @@ StringMap Allowed(const Json& object, const char* field, const char* what, MayWr
   return allowed;
 }
 
-// Returns the JSON object in an annotation, or nullopt if there is none.
+// Returns the JSON object in an annotation, or nullopt if the annotation does not contain a JSON object.
 std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
   const std::string text = StringAt(node, {"metadata", "annotations", annotation});
   if (text.empty()) return std::nullopt;
@@ -115,8 +115,8 @@ struct Before {
 };
 
 // Returns the merge patch for the labels or annotations of a Node. `current` contains their values on the Node now, and
-// `wanted` the values from the pool. Adds to `given` the values to record in kPreviousAttributesAnnotation: those that
-// the Node has from the pool, and not from another client.
+// `wanted` the values from the pool. Adds to `given` the values that the operator has written, and not another client.
+// The caller records them in kPreviousAttributesAnnotation.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -149,8 +149,8 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
 }
 
 // Adds the taints in `wanted` to `list`, the taints of a Node. Returns true if `list` has changed. Adds to `given` the
-// taints to record in kPreviousAttributesAnnotation: those that the Node has from the pool, and not from another
-// client.
+// taints that the operator has written, and not another client. The caller records them in
+// kPreviousAttributesAnnotation.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {
   bool changed = false;

@@ -1,5 +1,5 @@
-// The labels, annotations and taints that a NodePool gives to its Nodes. The operator adds them to a Node, removes them
-// when they no longer apply, and changes no other attributes.
+// The labels, annotations and taints that a NodePool defines for its Nodes, called attributes. The operator adds them
+// to a Node, and removes them when they no longer apply. It does not change other attributes.
 #ifndef OPERATOR_CLUSTER_ATTRIBUTES_H_
 #define OPERATOR_CLUSTER_ATTRIBUTES_H_
 
@@ -26,14 +26,14 @@ struct PoolAttributes {
 // - attributes that only Kubernetes, the kubelet or this operator may set.
 PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* skipped = nullptr);
 Json ToJson(const PoolAttributes& attributes);
-// Returns the attributes that a NodePool gives to its Nodes.
+// Returns the attributes that a NodePool defines for its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped = nullptr);
 
-// Returns the merge patch that gives the attributes `wanted` to a Node, or null if nothing changes. The patch contains
+// Returns the merge patch that sets the attributes `wanted` on a Node, or null if nothing changes. The patch contains
 // the Node's uid and resourceVersion.
 //
 // The operator records the attributes that it sets in the annotation kPreviousAttributesAnnotation. The autoscaler
-// records those that it sets in the lease annotation. The patch
+// records the attributes that it sets in the lease annotation. The patch
 // - sets attributes of `wanted` that the Node lacks, or has with another value;
 // - removes recorded attributes that are not in `wanted`, unless another client has changed their value;
 // - records the attributes that the operator has set. An attribute that the Node already had with this value belongs to
@@ -41,7 +41,7 @@ PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped 
 // - removes attributes that are not in `wanted` from the lease annotation. Otherwise, a later patch could remove an
 //   attribute that another owner has set since then.
 //
-// An annotation that can't be parsed counts as empty. It stays until there is an attribute to record.
+// An annotation that can't be parsed counts as empty. It is not changed until there is an attribute to record.
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted);
 
 }  // namespace yad

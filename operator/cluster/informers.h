@@ -37,8 +37,8 @@ const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
 // Watches NodePools, in the version that NodePoolTypeChoice selects. `client` and `events` must outlive the informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);
 ReflectorOptions WatchNodes();
-// Watches the pods that have not ended, in all namespaces. `agents` selects the node agents: pods whose Node counts as
-// unhealthy while they are not ready.
+// Watches the pods that have not terminated, in all namespaces. `agents` selects the node agents: pods whose Node
+// counts as unhealthy while they are not ready.
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents = {});
 ReflectorOptions WatchCsiNodes();
 

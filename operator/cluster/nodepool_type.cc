@@ -66,7 +66,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 }
 
 bool NodePoolCrd::DeletedPoolsBefore(const std::string& workload_created) const {
-  // The apiserver's timestamps are in UTC with whole seconds, so they can be compared as text.
+  // The apiserver's timestamps are in UTC with whole seconds, so they can be compared as strings.
   return known && (!exists || workload_created < created);
 }
 

@@ -1,5 +1,5 @@
-// Finds the version of the NodePool API that the operator reads (v1alpha1, v1beta1, v1beta2 or a later one), and reads
-// the state of the NodePool CRD.
+// Finds the version of the NodePool API that the operator reads (v1alpha1, v1beta1, v1beta2 or later), and reads the
+// state of the NodePool CRD.
 #ifndef OPERATOR_CLUSTER_NODEPOOL_TYPE_H_
 #define OPERATOR_CLUSTER_NODEPOOL_TYPE_H_
 
@@ -21,13 +21,15 @@
 namespace yad {
 
 // Returns the NodePool type in each version that the apiserver serves. The versions are in Kubernetes' priority order:
-// GA before beta before alpha, and higher numbers first. Fails with kNotFound if there is no such version.
+// GA before beta before alpha, and higher numbers first. Fails with kNotFound if it serves no version.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version in which NodePools are read: the highest one that works. Not thread-safe.
-// The apiserver calls OpenYurt's conversion webhook for an object that is stored in another version. The webhook may be
-// gone. If a list has failed for this reason, Next returns the next lower version. After the lowest version, it starts
-// again with the highest one. The operator emits one Event about the CRD for each outage of the webhook.
+// Chooses the version in which NodePools are read: the highest version that works. Not thread-safe.
+//
+// The apiserver calls OpenYurt's conversion webhook for an object that is stored in another version. The webhook may no
+// longer exist. If a list has failed for this reason, Next returns the next lower version. After the lowest version,
+// Next starts again with the highest version. The operator emits one Event about the CRD for each outage of the
+// webhook.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -57,7 +59,7 @@ struct NodePoolCrd {
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
 // Reads the pool from the server. Returns nullopt if the pool does not exist. Fails with kConflict if the server does
-// not serve the type. Sends a LIST and not a GET, so the operator does not need the right to `get`. Sets
+// not serve the type. Sends a LIST and not a GET, so that the operator does not need the permission `get`. Sets
 // `resource_version` to the version of the list.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop, std::string* resource_version = nullptr);

@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Parses any JSON text.
+// Parses any JSON document.
 Result<Json> ParseJson(std::string_view text);
 // Parses a response of the apiserver, and drops metadata.managedFields (see JsonDocument::TreeOfAnswer).
 Result<Json> ParseAnswer(std::string_view text);

@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// The place of a value in a response of the apiserver. managedFields is dropped only if it is a member of an object's
-// metadata.
+// The position of a value in a response of the apiserver. managedFields is dropped only if it is a member of an
+// object's metadata.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -71,8 +71,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns `text` without the values that are nested deeper than `levels`. Works on the text and does not parse it,
-// because a parsed tree could need sixty times the memory of a text with many brackets.
+// Returns `text` without the values that are nested deeper than `levels`. Does not parse `text`, because the tree of a
+// document with many brackets could need sixty times the memory of the document.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -146,19 +146,19 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// The depth limit for simdjson. simdjson rejects a text that reaches the limit, unless the innermost array or object is
-// empty. Because a text of depth kMaxParseDepth must be accepted, the limit is one higher.
+// The depth limit for simdjson. simdjson rejects a document that reaches the limit, unless the innermost array or
+// object is empty. Because a document of depth kMaxParseDepth must be accepted, the limit is one higher.
 constexpr std::size_t kRejectedDepth = kMaxParseDepth + 1;
 
-// Each thread reuses one parser for texts up to this length, such as watch events. A longer text, such as a list, gets
-// a new parser. The buffers of a parser are larger than its text, so a reused parser for long texts would hold too much
-// memory.
+// Each thread reuses one parser for documents up to this length, such as watch events. A longer document, such as a
+// list, is parsed with a new parser. The buffers of a parser are larger than the document, so a reused parser for long
+// documents would hold too much memory.
 constexpr std::size_t kLongestKept = 16 * 1024;
 
 }  // namespace
 
 struct JsonDocument::State {
-  // Returns false if simdjson rejects the text, or if there is not enough memory.
+  // Returns false if simdjson rejects the document, or if there is not enough memory.
   bool Parse(std::string_view text) {
     thread_local simdjson::dom::parser kept;
     if (text.size() <= kLongestKept) return ParseBy(kept, text);
@@ -180,7 +180,8 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 
-// simdjson rejects some valid texts: those with deep nesting or with very large numbers. nlohmann_json parses them.
+// simdjson rejects some valid documents: those with deep nesting or with very large numbers. nlohmann_json parses these
+// documents.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>();
   if (state->Parse(text)) return JsonDocument(std::move(state));

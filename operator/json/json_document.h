@@ -1,5 +1,5 @@
-// A parsed JSON text. It is converted to a tree (Json) only on request, because the conversion takes ten times as long
-// as parsing. Callers often need only a part of the tree.
+// A parsed JSON document. It is converted to a tree (Json) only on request, because the conversion takes ten times as
+// long as parsing. Callers often need only a part of the tree.
 #ifndef OPERATOR_JSON_JSON_DOCUMENT_H_
 #define OPERATOR_JSON_JSON_DOCUMENT_H_
 
@@ -18,9 +18,9 @@ class element;
 namespace yad {
 
 // Values that are nested deeper than this are dropped, because recursive code could overflow the stack. Kubernetes' own
-// objects have about 20 levels.
-// The rest of the text is parsed, so that one deep object does not make a whole list unreadable. Even without the
-// dropped values, such an object is deeper than kMaxJsonDepth, so the validation rejects it later.
+// objects have about 20 levels. The rest of the document is parsed, so that one deep object does not make a whole list
+// unreadable. Even without the dropped values, the deep object is deeper than kMaxJsonDepth, so the validation rejects
+// it later.
 inline constexpr int kMaxParseDepth = 1000;
 
 // A field of metadata that records the writers of each field. It is long, so only JsonDocument::Tree keeps it.
@@ -30,31 +30,32 @@ inline constexpr std::string_view kManagedFields = "managedFields";
 // objects, `below` selects members of each object in the list.
 struct JsonPart {
   std::string_view key;
-  std::vector<JsonPart> below = {};  // members to read below this one; empty: all
+  std::vector<JsonPart> below = {};  // members to read below this member; empty: all
 };
 using JsonParts = std::vector<JsonPart>;
 
-// A parsed value. It stays valid after the text is freed. Any thread may read it.
+// A parsed value. It does not refer to the text from which it was parsed. Any thread may read it.
 class JsonDocument {
  public:
-  // Fails with kDecode if the text is not valid JSON or has invalid UTF-8. Never throws.
+  // Fails with kDecode if `text` is not valid JSON or has invalid UTF-8. Never throws.
   static Result<JsonDocument> Parse(std::string_view text);
   ~JsonDocument();
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
   // Returns the value as an element of simdjson. Do not search it with simdjson's functions: if a key occurs twice,
-  // they find the first member, but only the last one is valid.
+  // they find the first member, but only the last member is valid.
   const simdjson::dom::element& value() const;
   bool is_object() const;
-  // Returns the text of a member, or "" if it is missing or not a string. The result is valid as long as the document.
+  // Returns the string value of a member, or "" if the member is missing or not a string. The result is valid as long
+  // as the document.
   std::string_view TextAt(std::string_view key) const;
   // Replaces the value with its member `key`. Returns false and changes nothing if there is no such member.
   bool Enter(std::string_view key);
 
   Json Tree() const;
   // Converts a response of the apiserver (an object, a list or a watch event) to a tree. Drops metadata.managedFields,
-  // which are often half of the text. A later PUT without managedFields does not remove them.
+  // which are often half of the response. A later PUT without managedFields does not remove them.
   Json TreeOfAnswer() const;
   // Converts an object to a tree, without managedFields. `parts` selects the members to convert. If `parts` is empty,
   // converts all members.

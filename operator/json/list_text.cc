@@ -37,13 +37,13 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
     }
   }
 
-  // Parses the list without its items: `around` is the text of the list with null in place of the items.
+  // Parses the list without its items: `around` is the list with null in place of the items.
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
   if (!members) return reject("is " + members.error().message);
-  // "items" may be null, because Go writes null for an empty slice. But it must exist: an answer that is not a list
-  // must not count as an empty list.
+  // "items" may be null, because Go writes null for an empty slice. But it must exist, because a response that is not a
+  // list must not count as an empty list.
   const Json* found = Find(*members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {
@@ -63,8 +63,8 @@ Result<JsonDocument> ListText::Item(std::size_t index) const {
   std::string item;
   item.reserve(head_.size() + 1 + members.size());
   item.append(head_).append(empty ? "" : ",").append(members);
-  // `head_` sets apiVersion and kind. If the item has its own, they come later in the text and are used, because the
-  // last member with a key counts.
+  // `head_` sets apiVersion and kind. If the item has its own, these members come later and are used, because the last
+  // member with a key counts.
   Result<JsonDocument> document = JsonDocument::Parse(item);
   if (!document) return Fail(Reason::kDecode, "an item of a list is " + document.error().message);
   return document;

@@ -1,5 +1,5 @@
-// Splits the JSON text of a list into the texts of its items. Parsing these one by one takes a tenth of the time that
-// one tree for the whole list takes.
+// Splits the JSON of a list into the JSON of its items. Parsing the items one by one takes a tenth of the time that one
+// tree for the whole list takes.
 #ifndef OPERATOR_JSON_LIST_TEXT_H_
 #define OPERATOR_JSON_LIST_TEXT_H_
 
@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The text of a list and the positions of its items. Any thread may read it.
+// The JSON of a list and the positions of its items. Any thread may read it.
 class ListText {
  public:
   // Finds the items of a list. Fails with kDecode if `answer` is not a list of objects. Does not check the contents of
@@ -35,7 +35,7 @@ class ListText {
 
   std::string text_;
   std::vector<Range> items_;
-  std::string head_;  // the text "{" and the members to add to each item
+  std::string head_;  // "{" and the members to add to each item
   std::string resource_version_;
   std::string continue_token_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 // The current dictionary of each family.
 WeakTable<std::string>& Dictionaries() {
-  // Never destroyed, because threads may still use it while the process ends.
+  // Never destroyed, because threads may still use it while the process exits.
   static auto& relatives = *new WeakTable<std::string>;
   return relatives;
 }

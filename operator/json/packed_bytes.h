@@ -10,9 +10,9 @@
 
 namespace yad {
 
-// Bytes that are compressed with LZ4. A 2.5 KB Deployment takes about 0.4 KB.
-// `family` identifies similar values, such as the objects of one controller. The first value of a family stays
-// uncompressed, as the dictionary for the next ones. A value that does not shrink to half becomes the new dictionary.
+// Bytes that are compressed with LZ4. A 2.5 KB Deployment takes about 0.4 KB. `family` identifies similar values, such
+// as the objects of one controller. The first value of a family stays uncompressed, as the dictionary for later values.
+// A value that does not shrink to half becomes the new dictionary.
 //
 // Immutable. Copies share the bytes. Any number of threads may construct values at the same time.
 class PackedBytes {

@@ -12,11 +12,11 @@ namespace yad {
 
 enum class NodeState { kReady, kWarning, kNotReady };
 
-// The faults of a Node, with the most severe fault last. ToString returns the reason for a condition of the pool.
+// The problems of a Node, the most severe last. ToString returns the reason for a condition of the pool.
 enum class NodeFault {
   kNone,
-  kCsiDriverMissing,  // a driver of --required-csi-drivers is not in its CSINode
-  kAgentNotReady,     // a pod on it that --node-agents selects is not ready
+  kCsiDriverMissing,  // a driver of --required-csi-drivers is not in the Node's CSINode
+  kAgentNotReady,     // a pod on the Node that --node-agents selects is not ready
   kPidPressure,
   kDiskPressure,
   kMemoryPressure,
@@ -28,8 +28,8 @@ std::string_view ToString(NodeFault fault);
 NodeState StateOf(NodeFault fault);
 
 struct NodeHealth {
-  NodeFault fault = NodeFault::kNone;  // the worst fault
-  std::string detail;                  // the names of the agents or drivers; "" for other faults
+  NodeFault fault = NodeFault::kNone;  // the most severe problem
+  std::string detail;                  // the names of the agents or drivers; "" for other problems
 };
 // Returns the health of `node`. `agents` are the names of its agent pods that are not ready. `drivers` are the names of
 // the required CSI drivers that it does not have.

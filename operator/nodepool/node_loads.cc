@@ -13,7 +13,7 @@ const PodProjection* Counted(const ObjectPtr& object) {
   return pod.pod.node.empty() || pod.pod.terminal ? nullptr : &pod;
 }
 
-// A pod that is being deleted says nothing about the health of the agent, because another pod will replace it.
+// A pod that is being deleted does not show the health of the agent, because another pod will replace it.
 bool IsFaultyAgent(const PodProjection& pod) { return pod.agent && !pod.pod.ready && !pod.pod.deleting; }
 
 bool CountsTheSame(const PodProjection* a, const PodProjection* b) {
@@ -59,10 +59,10 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
   known_.With([&](Known& known) {
     const auto found = known.entries.find(node);
-    // If a pod of the Node has changed since the count began, the entry is not the same any more. The load may then be
-    // outdated, so it is not cached. The event of that pod causes another reconcile.
+    // If a pod of the Node has changed since the count began, the entry was removed or belongs to a later count. The
+    // load may then be outdated, so it is not cached. The event of the pod causes another reconcile.
     if (found == known.entries.end() || found->second.count != count) return;
-    if (pods.empty()) {  // A Node without pods may be gone, so its entry is removed.
+    if (pods.empty()) {  // A Node without pods may no longer exist, so its entry is removed.
       known.entries.erase(found);
     } else {
       found->second.load = load;

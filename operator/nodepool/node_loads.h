@@ -15,7 +15,7 @@
 namespace yad {
 
 struct NodeLoad {
-  Resources requested;                        // of pods that have not ended
+  Resources requested;                        // of pods that have not terminated
   std::vector<std::string> agents_not_ready;  // "namespace/name", sorted
 };
 

@@ -17,15 +17,15 @@ namespace {
 // that this process has never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// If the reconciler has read a pool from the server, it does not read the pool again for this time. So a change of a
-// pool causes about one read per second, and not one for each of its Nodes.
-// If a Node has changed after the read, the pool is read again for this Node, because a user may have changed the pool
-// and then moved the Node into it.
-// If a read shows that the CRD is gone, the CRD is not read again for this time either.
+// After the reconciler has read a pool from the server, it does not read the pool again for this time. So a change of a
+// pool causes about one read per second, instead of one read for each of its Nodes.
+//
+// If a Node has changed after the read, the pool is read again for this Node. A user may have changed the pool and then
+// moved the Node into it. If a read shows that the CRD is gone, the CRD is also not read again for this time.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
 
-// The shortest wait before the server is asked again why a pool is missing. If the pool returns to the cache, its Nodes
-// are reconciled at once.
+// The shortest wait before the server is read again to find out why a pool is missing. If the pool returns to the
+// cache, its Nodes are reconciled immediately.
 constexpr Duration kAskAgain = std::chrono::seconds(10);
 
 // Returns a digest of the attributes that the Node should have. If it equals the digest of the last write, another
@@ -35,8 +35,8 @@ std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + DumpJson(ToJson(wanted)));
 }
 
-// Returns whether the pool must be read from the server before the write. With an outdated pool, the write could remove
-// attributes of the new pool, or evict pods for a taint that no longer exists.
+// Returns whether the pool must be read from the server before the write. If the cached pool is outdated, the write
+// could remove attributes of the new pool, or evict pods for a taint that no longer exists.
 bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
   const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
   const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
@@ -50,7 +50,8 @@ bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
 Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
                                                           std::stop_token stop) {
   const SteadyTime now = clock_.Now();
-  // All Nodes share only the answer that the CRD is gone. An existing CRD may be deleted at any time.
+  // All Nodes share the result that the CRD is gone, but not the result that it exists, because an existing CRD may be
+  // deleted at any time.
   if (crd_gone_until_.With([&](const SteadyTime& until) { return now < until; })) return Absence::kUnknown;
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
   if (crd.known && !crd.exists) {
@@ -85,7 +86,7 @@ bool NodeReconciler::IsConfirmed(const std::string& pool, const Confirmation& ne
 
 void NodeReconciler::Remember(const std::string& pool, Confirmation next) {
   confirmed_.With([&](auto& confirmed) {
-    // A Node's label may name any pool, also one that does not exist. So old entries are removed.
+    // Removes old entries, because the labels of Nodes may contain any number of pools that do not exist.
     std::erase_if(confirmed, [&](const auto& entry) { return next.at - entry.second.at >= kConfirmed; });
     confirmed[pool] = std::move(next);
   });
@@ -176,7 +177,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
     // A pool that is not in the cache may still exist or come back: the cache may be stale, or the pool was deleted
-    // with its CRD. In these cases, the attributes of the Node must stay.
+    // with its CRD. The attributes of the Node must then stay.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     const ReconcileResult later = ReconcileResult::RequeueWithBackoff(Duration::max(), kAskAgain);
     if (absence == Absence::kUnknown) return later;

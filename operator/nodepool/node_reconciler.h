@@ -40,7 +40,7 @@ class NodeReconciler {
     kMayComeBack,  // may have been deleted with an older CRD; a user may restore it
     kGone,
   };
-  // Finds out on the server why `pool`, the pool of `node`, is not in the cache.
+  // Reads from the server why `pool`, the pool of `node`, is not in the cache.
   Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop);
   // A read of a pool from the server.
   struct Confirmation {
@@ -57,8 +57,8 @@ class NodeReconciler {
   Status ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop);
   // Logs that the pool of the node does not exist, and emits an Event. Does this once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
-  // Sends `patch`, which gives the node the attributes in `wanted`. If another client keeps reverting them, the
-  // operator waits longer before each new write.
+  // Sends `patch`, which sets the attributes `wanted` on the node. If another client keeps reverting them, waits longer
+  // before each new write.
   Result<ReconcileResult> WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted, const Json& patch,
                                           std::stop_token stop);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kTryPrunedFields = std::chrono::minutes(10);
-// The shortest wait for another write of a status after the server has answered 404.
+// The shortest wait for another write of a status after the server has responded with 404.
 constexpr Duration kNotFoundWait = std::chrono::seconds(10);
 
 // Sets `pods` to 0 if the Node does not report it. ParseNode represents a missing number as the maximum of the type.
@@ -28,8 +28,8 @@ Resources OnlyReported(Resources resources) {
   return resources;
 }
 
-// Returns the names of at most kMaxOtherResources resources of the lists. The first name of each list comes first, then
-// the second one of each list, and so on. So a Node with many names does not displace the names of other Nodes.
+// Returns the names of at most kMaxOtherResources resources of the lists. Chooses the first name of each list, then the
+// second name of each list, and so on, so that a Node with many names does not displace the names of other Nodes.
 std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists) {
   std::set<std::string> names;
   bool more = true;
@@ -82,7 +82,7 @@ Json WithoutGenerations(Json conditions) {
 
 }  // namespace
 
-// The memory of one pool between two reconciles. If it is lost, a reconcile only does more work.
+// The state of one pool between two reconciles. If it is lost, a reconcile only does more work.
 struct PoolReconciler::PoolState {
   explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
 
@@ -114,7 +114,7 @@ struct PoolReconciler::PoolState {
     return patch["status"].empty() ? Json() : patch;
   }
 
-  // Remembers the write of `status`. `answer` is the status that the server has returned.
+  // Stores the write of `status`. `answer` is the status in the server's response.
   void Remember(const Json& status, const Json& answer, SteadyTime now) {
     last_write = now;
     written = status;

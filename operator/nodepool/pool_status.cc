@@ -20,7 +20,7 @@ std::string MilliText(std::int64_t milli) {
   return milli % 1000 == 0 ? std::to_string(milli / 1000) : std::to_string(milli) + "m";
 }
 
-// Returns the amount with the largest suffix that needs no rounding, such as "16Gi".
+// Returns the amount with the largest suffix for which no rounding is necessary, such as "16Gi".
 std::string BytesText(std::int64_t bytes) {
   if (bytes == 0) return "0";
   const char* const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
@@ -43,8 +43,8 @@ Json ListOf(const Resources& resources) {
   return list;
 }
 
-// Returns a text such as "PIDPressure on 2 nodes (a, b); AgentNotReady on 1 node (c: kube-system/kube-proxy-x)". The
-// worst fault comes first.
+// Returns a message such as "PIDPressure on 2 nodes (a, b); AgentNotReady on 1 node (c: kube-system/kube-proxy-x)". The
+// most severe problem is first.
 std::string Describe(const std::vector<PoolNode>& nodes) {
   std::string text;
   for (int fault = static_cast<int>(NodeFault::kUnknown); fault > static_cast<int>(NodeFault::kNone); --fault) {

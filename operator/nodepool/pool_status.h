@@ -17,7 +17,7 @@ namespace yad {
 inline constexpr std::size_t kMaxNodesInStatus = 500;
 
 // The amounts of a pool have at most this many resources other than cpu, memory, pods and ephemeral-storage. Kubelets
-// choose the names of such resources, and a Node may have 40,000 of them.
+// choose the names of these other resources, and a Node may have 40,000 of them.
 inline constexpr std::size_t kMaxOtherResources = 128;
 
 struct PoolNode {

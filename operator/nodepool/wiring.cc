@@ -12,7 +12,8 @@
 namespace yad {
 namespace {
 
-// Returns whether the event may change the status of the pool. Heartbeats and changes of the list of images do not.
+// Returns whether the event may change the status of the pool. Returns false for heartbeats and changes of the list of
+// images.
 bool NodeCountsDifferently(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -22,7 +23,7 @@ bool NodeCountsDifferently(const Event& event) {
 }
 
 // Returns whether the Node was added or deleted, or its labels, annotations or taints have changed. They may then
-// differ from those of its pool.
+// differ from the attributes of its pool.
 bool NodeAttributesChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -61,7 +62,7 @@ bool PoolAttributesChanged(const Event& event) {
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
   const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
-  if (!members) return requests;  // the Nodes are not listed yet; each of them gets an event later
+  if (!members) return requests;  // the Nodes are not listed yet; an event for each Node follows later
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
 }

@@ -14,7 +14,7 @@ const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
 // Before OpenYurt 1.3, yurt-app-manager managed the NodePools. The name of its webhook configuration differs between
 // versions, but the name of its Lease does not.
 const ObjectKey kYurtAppManagerLease{"kube-system", "yurt-app-manager"};
-// A Lease that was not renewed for this time has no holder. Another replica would have taken it over much earlier.
+// A Lease that was not renewed for this long has no holder. Another replica would have acquired it much earlier.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {
@@ -65,7 +65,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
 }
 
 // If a read was forbidden, returns the reason why the nodepool controller must stay off. There is no retry, because it
-// would be forbidden too. For any other error, fails with this error.
+// would also be forbidden. For any other error, fails with this error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;

@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// An event. A receiver may get the same event more than once, each time with the same `source` and `id`. Two different
-// events never have both `source` and `id` in common.
+// An event. A receiver may receive the same event more than once, each time with the same `source` and `id`. Different
+// events differ in `source` or `id`.
 struct CloudEvent {
   std::string id;
   std::string source;  // URI reference

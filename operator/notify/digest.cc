@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The last step of MurmurHash3. Without it, the FNV-1a hashes of similar texts have similar upper bits.
+// The last step of MurmurHash3. The FNV-1a hashes of similar strings have similar upper bits. This step mixes them.
 std::uint64_t Mix(std::uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;

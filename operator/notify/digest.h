@@ -9,7 +9,7 @@
 
 namespace yad {
 
-// Returns a digest of the parts as lower-case hexadecimal text of `digits` digits (16 to 32), which are not all 0.
+// Returns a digest of the parts as `digits` (16 to 32) lower-case hexadecimal digits, which are not all 0.
 // - Equal parts have equal digests in all releases.
 // - The digest is not cryptographic: a user can construct other parts with an equal digest.
 std::string Digest(std::initializer_list<std::string_view> parts, std::size_t digits = 32);

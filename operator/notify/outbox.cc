@@ -69,7 +69,7 @@ void Outbox::LogDropped(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-// Logs when an outage begins and ends, and each rejected message.
+// Logs the start and the end of an outage, and each rejected message.
 void Outbox::Report(const Status& sent) {
   if (sent) {
     sent_.Increment();

@@ -20,12 +20,12 @@ namespace yad {
 
 struct OutboxOptions {
   std::string receiver;                       // for the log and the metrics: "cloud-events"
-  std::size_t max_bytes = 4u << 20;           // of all waiting messages; more than that drops the oldest
+  std::size_t max_bytes = 4u << 20;           // limit for all waiting messages; above it, the oldest are dropped
   Duration max_age = std::chrono::hours(24);  // an older message is dropped
 };
 
-// Sends messages one by one in the order of Add. Retries a message until the receiver accepts or rejects it, so a
-// receiver may get it more than once. Thread-safe, except that only one thread may call Run.
+// Sends messages one by one in the order of Add. Retries a message until the receiver accepts or rejects it, so the
+// receiver may receive it more than once. Thread-safe, except that only one thread may call Run.
 class Outbox {
  public:
   // Sends one message. Fails as Receiver::Post does.
@@ -33,10 +33,10 @@ class Outbox {
 
   Outbox(OutboxOptions options, Post post, Clock& clock = Clock::Real());
 
-  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest ones. If `message`
-  // alone exceeds max_bytes, drops only `message`.
+  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest messages. If
+  // `message` alone exceeds max_bytes, drops only `message`.
   void Add(std::string message);
-  // Sends messages until `stop` fires. After that, tries for at most 2 s to send the waiting messages.
+  // Sends messages until `stop` fires. Then tries for at most 2 s to send the waiting messages.
   void Run(std::stop_token stop);
 
  private:
@@ -68,7 +68,7 @@ class Outbox {
   std::size_t bytes_ = 0;
   std::uint64_t last_number_ = 0;
   std::uint64_t dropped_unlogged_ = 0;
-  // Only the thread of Run uses these.
+  // Only the thread of Run uses these members.
   Backoff backoff_;
   bool failing_ = false;
 };

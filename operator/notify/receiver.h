@@ -27,7 +27,7 @@ class Receiver {
   Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type,
            Clock& clock = Clock::Real());
 
-  // Succeeds if the server answers with 2xx. Fails
+  // Succeeds if the server responds with 2xx. Fails
   // - with kInvalid if the server rejects this message; a retry would fail again;
   // - with kCancelled if `stop` fires;
   // - with another reason if a retry may succeed. If the server requests a delay, the error contains it.

@@ -45,7 +45,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
                  {}};
   }
   Error error = ErrorFromResponse(response, "POST /api/v1/query");
-  // Callers read kInvalid and kBadRequest as answers of Prometheus itself, so this error must have another reason.
+  // For callers, kInvalid and kBadRequest mean responses of Prometheus itself, so this error must have another reason.
   if (error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest) error.reason = Reason::kUnknown;
   error.message = Excerpt(error.message, kMaxErrorText);
   error.causes.clear();

@@ -15,7 +15,7 @@ namespace yad {
 // Fails with
 // - kInvalid if Prometheus rejected the query, or if the result has a type that is never one number (matrix, string);
 // - kBadRequest if the data was not one number this time: a vector of several samples, or a native histogram;
-// - kDecode if the response is not a response of Prometheus' API;
+// - kDecode if the body does not have the format of Prometheus' API;
 // - another reason, by the HTTP status, if Prometheus did not evaluate the query.
 Result<std::optional<double>> ParsePrometheusAnswer(const HttpResponse& response);
 

@@ -23,7 +23,7 @@ std::string Replace(std::string_view query, const std::string& text) {
 }  // namespace
 
 bool PoolIsInLiteral(std::string_view query) {
-  char quote = 0;  // the quote that ends the present literal; 0: outside of literals
+  char quote = 0;  // the quote that ends the current literal; 0: outside of literals
   bool comment = false;
   for (std::size_t i = 0; i < query.size(); ++i) {
     const char c = query[i];
@@ -68,7 +68,7 @@ std::string WithPools(std::string_view query, std::vector<std::string> pools) {
     if (open.size() + names.size() + name.size() + close.size() > kMaxPoolExpression) break;
     names += name;
   }
-  // "$." matches nothing, because no character follows the end of a text.
+  // "$." matches nothing, because no character follows the end of a string.
   if (names.empty()) names = "$.";
   return Replace(query, open + names + close);
 }

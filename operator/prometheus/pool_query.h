@@ -16,8 +16,8 @@ inline constexpr std::string_view kPoolVariable = "{{nodepool-name}}";
 // The maximum length of the regular expression in WithPools, in bytes.
 inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
 
-// Returns whether each kPoolVariable in the query is inside a string literal. Elsewhere, Prometheus would read the name
-// of a pool as the name of a metric, or as a subtraction (us-east).
+// Returns whether each kPoolVariable in the query is inside a string literal. Outside a literal, Prometheus would read
+// the name of a pool as the name of a metric, or as a subtraction (us-east).
 bool PoolIsInLiteral(std::string_view query);
 
 // Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so a name
@@ -25,10 +25,10 @@ bool PoolIsInLiteral(std::string_view query);
 std::string WithPool(std::string_view query, std::string_view pool);
 
 // Replaces kPoolVariable with a regular expression that matches exactly these pools, for the operators =~ and !~. The
-// same pools always give the same text.
+// same pools always result in the same string.
 // - The expression has no backslash, so it means the same in all kinds of string literals.
 // - Without pools, the expression matches nothing. Names that are not valid in Kubernetes are omitted.
-// - The expression has at most kMaxPoolExpression bytes. If not all names fit, it contains only the first ones in
+// - The expression has at most kMaxPoolExpression bytes. If not all names fit, it contains only the first names in
 //   alphabetical order.
 std::string WithPools(std::string_view query, std::vector<std::string> pools);
 

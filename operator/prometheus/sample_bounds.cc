@@ -8,8 +8,8 @@
 namespace yad {
 namespace {
 
-// Formats the number with six significant digits. With `exact`, uses as many digits as are needed to distinguish it
-// from every other number.
+// Formats the number with six significant digits. If `exact` is true, uses as many digits as are needed to distinguish
+// it from every other number.
 std::string Format(double number, bool exact) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";
@@ -19,8 +19,8 @@ std::string Format(double number, bool exact) {
   return fault == std::errc() ? std::string(text, end) : "?";
 }
 
-// Returns a text that compares two different numbers, such as "0.07 is above max 0.05". If the numbers look equal with
-// six digits, the text has all their digits.
+// Returns a message that compares two different numbers, such as "0.07 is above max 0.05". If the numbers look equal
+// with six digits, the message has all their digits.
 std::string Relation(double number, const std::string& words, double bound) {
   const bool exact = Format(number, false) == Format(bound, false);
   return Format(number, exact) + words + Format(bound, exact);

@@ -73,7 +73,7 @@ struct Controller::Impl {
         queue(options.retry, clock, options.name),
         metrics(options.name) {}
 
-  // Queues the primary object that controls `object`, if there is one.
+  // Queues the primary object that controls `object`, if it has such an owner.
   void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
@@ -82,8 +82,8 @@ struct Controller::Impl {
     // Versions are not compared, because an ownerReference may contain an older API version.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
-    // Ignores the reference if the cached owner has another uid, because the owner was deleted and created again.
-    // Queues an owner that is not in the cache, because the cache may lag. The reconciler handles a missing owner.
+    // Ignores the reference if the cached owner has another uid, because the owner was deleted and created again. But
+    // queues an owner that is not in the cache, because the cache may lag. The reconciler handles a missing owner.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
     Queue(request, may_wait);
   }

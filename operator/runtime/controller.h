@@ -15,8 +15,8 @@
 
 namespace yad {
 
-// The result of a reconcile: whether and when the key is queued again. After an Error, the controller requeues the key
-// with backoff, but not before the server's retry_after.
+// The result of a reconcile. It decides whether and when the key is queued again. After an Error, the controller
+// requeues the key with backoff, but not before the server's retry_after.
 struct ReconcileResult {
   enum class Next { kDone, kNow, kAfter, kBackoff };
   Next next = Next::kDone;
@@ -28,7 +28,7 @@ struct ReconcileResult {
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
   // Requeues the key after its backoff, but not before `at_least` (for example a server's retry_after), and not after
-  // `at_most`. If `at_least` is longer than `at_most`, `at_most` counts, because other work is due then.
+  // `at_most`. If `at_least` is longer than `at_most`, `at_most` applies, because other work is due at that time.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
@@ -75,11 +75,11 @@ class Controller {
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // Sets the type of the objects to reconcile. Each event of such an object queues its key. `may_wait` returns true for
+  // Sets the type of the objects to reconcile. Each event of an object queues its key. `may_wait` returns true for
   // events that are not urgent: ControllerOptions::pace limits how often they queue a key.
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // For each event of `owned`, queues the primary object that controls the object (the ownerReference with
-  // `controller: true`). Must be called after For; otherwise, the process ends. `may_wait` is as in For.
+  // For each event of `owned`, queues the primary object that controls the object (the ownerReference with `controller:
+  // true`). Must be called after For; otherwise, the process terminates. `may_wait` is as in For.
   // - If the event changes the reference, the old and the new owner are queued.
   // - A reference to a deleted and recreated owner (same name, other uid) is ignored.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
@@ -89,8 +89,8 @@ class Controller {
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers have synced (except on_demand ones), and then runs the workers until `stop` fires.
-  // - `stop` also stops the running reconciles. Run returns after they have ended.
+  // Waits until all informers have synced (except on_demand informers), and then runs the workers until `stop` fires.
+  // - `stop` also stops the running reconciles. Run returns after they have returned.
   // - Keys that are still queued are dropped, because a later run lists all objects again.
   // - An exception outside a reconcile stops all threads and is rethrown.
   void Run(std::stop_token stop);

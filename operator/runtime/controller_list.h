@@ -1,4 +1,4 @@
-// The flag --controllers, which selects the controllers to start. Its syntax is that of kube-controller-manager.
+// The flag --controllers, which selects the controllers to start. The syntax is the same as in kube-controller-manager.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 #define OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 

@@ -31,8 +31,8 @@ constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
 constexpr Duration kSweepPeriod = std::chrono::minutes(1);
 
-// Returns valid UTF-8 of at most `max` bytes. The server rejects longer text, and an invalid character makes the whole
-// request invalid.
+// Returns valid UTF-8 of at most `max` bytes. The server rejects longer strings, and an invalid character makes the
+// whole request invalid.
 std::string Clean(const std::string& text, std::size_t max) {
   const std::string quoted = DumpJson(Json(text));
   std::string clean = Json::parse(quoted).get<std::string>();

@@ -28,7 +28,7 @@ class EventSink {
   // Records an event about the object `regarding`. Never blocks and never fails: an event that can't be stored is
   // dropped and counted.
   // - `reason` is CamelCase, at most 128 characters.
-  // - `action` names what the controller did or tried.
+  // - `action` is the action that the controller took or attempted.
   // - `note` is the message. It is truncated to 1,024 bytes.
   virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
                       const std::string& action, const std::string& note) = 0;
@@ -37,8 +37,8 @@ class EventSink {
 struct EventRecorderOptions {
   std::string controller;       // the field reportingController, such as "yurtappdaemon-operator"
   std::string instance;         // the field reportingInstance: the pod's name
-  std::size_t capacity = 1000;  // maximum number of events that wait to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);    // a repeat this soon after the last one extends the series
+  std::size_t capacity = 1000;  // maximum number of events that wait to be written; further events are dropped
+  Duration series_window = std::chrono::minutes(6);    // a repeat this soon after the last event extends the series
   Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 
@@ -53,7 +53,7 @@ class EventRecorder : public EventSink {
               const std::string& note) override;
   // Writes until `stop` fires, then tries for at most 2 s to write the queued events.
   void Run(std::stop_token stop);
-  // Returns the number of events in memory, including old ones that have not been removed yet. Thread-safe.
+  // Returns the number of events in memory, including old events that have not been removed yet. Thread-safe.
   std::size_t remembered() const;
 
  private:

@@ -1,4 +1,4 @@
-// Rules for the comparison of two objects by a digest (StoredObject::NormalizedDigest): which fields are left out, and
+// Rules for the comparison of two objects by a digest (StoredObject::NormalizedDigest): which fields are omitted, and
 // which values count as equal.
 #ifndef OPERATOR_RUNTIME_FIELD_RULE_H_
 #define OPERATOR_RUNTIME_FIELD_RULE_H_

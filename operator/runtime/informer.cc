@@ -47,7 +47,8 @@ std::string Informer::Describe() const {
   return text;
 }
 
-// Calls all handlers. An exception of one handler is caught, so that the others get the event and the thread continues.
+// Calls all handlers. An exception of one handler is caught, so that the other handlers receive the event and the
+// thread continues.
 void Informer::Dispatch(const Event& event) {
   for (const EventHandler& handler : handlers_) {
     try {

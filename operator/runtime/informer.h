@@ -38,20 +38,21 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // Returns the type that the informer reads. If ReflectorOptions::resolve is set, the version is the one that it
-  // returned last. Thread-safe.
+  // Returns the type that the informer reads. If ReflectorOptions::resolve is set, the version is the last version that
+  // `resolve` returned. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
   // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.
   void Demand();
-  // Must be called before Run; otherwise, the process ends. A later handler would miss the earlier objects.
+  // Must be called before Run; otherwise, the process terminates. A later handler would miss the earlier objects.
   void AddHandler(EventHandler handler);
   Status Run(std::stop_token stop);  // must run on one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
   // Returns whether readiness and leader election wait for the first list.
   bool awaited() const { return !options_.on_demand; }
   std::string last_error() const { return reflector_.last_error(); }  // "" after a success; thread-safe
-  // Returns the state as text, such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
+  // Returns a description of the state, such as "deployments: Waiting: Forbidden: ...", for /readyz and logs.
+  // Thread-safe.
   std::string Describe() const;
 
  private:

@@ -134,7 +134,7 @@ class Reader {
     return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
   }
 
-  // Reads a text. `text` refers to the bytes of the reader.
+  // Reads a string. `text` refers to the bytes of the reader.
   bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
     if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
@@ -143,7 +143,7 @@ class Reader {
     return true;
   }
 
-  // If the next value is the text `wanted`, skips it and returns true.
+  // If the next value is the string `wanted`, skips it and returns true.
   bool SkipIf(std::string_view wanted) {
     const std::string_view before = rest_;
     std::string_view text;
@@ -189,7 +189,7 @@ class Reader {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string_view key;
       if (!ReadText(key)) return false;
-      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this one comes last.
+      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this key is the last.
       if (!Read(member->second)) return false;
     }
     return true;

@@ -25,7 +25,7 @@ constexpr Duration kWatchRejectedFor = std::chrono::minutes(1);
 
 // The holder's record in a Lease.
 struct Record {
-  std::string holder;  // "": none
+  std::string holder;  // "": no holder
   std::int64_t duration_seconds = 0;
   std::int64_t transitions = 0;
   std::string fingerprint;  // changes with each write of the holder
@@ -211,7 +211,7 @@ struct LeaderElector::Impl {
         return AttemptFrom(std::move(renewed), sent_at);
       }
       // The write failed because `lease` is outdated: another process wrote or deleted the Lease, or the response to
-      // our last write was lost. The code below reads the Lease again.
+      // this process's last write was lost. The code below reads the Lease again.
     }
 
     Result<Json> found = Get(deadline, stop);
@@ -261,9 +261,9 @@ struct LeaderElector::Impl {
   //   released or deleted.
   // - Without a watch, or after a failed attempt, it is due after client-go's delay at most.
   //
-  // Returns true if a watch is open and the attempt became due by time, not by an event of the watch.
-  // A wrong or old event can't cause a wrong takeover: each attempt reads the lease again, and writes with the
-  // resourceVersion of this read.
+  // Returns true if a watch is open and the attempt became due by time, not by an event of the watch. A wrong or old
+  // event can't cause a wrong acquisition: each attempt reads the lease again, and writes with the resourceVersion of
+  // this read.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
@@ -282,8 +282,8 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // A renewal by the holder moves the next attempt to the new expiry. If the lease has expired, the next attempt
-        // stays at the earlier time, so that writes to other fields can't postpone it.
+        // If the holder has renewed the lease, the next attempt is due at the new expiry. If the lease has expired, the
+        // next attempt stays at the earlier time, so that writes to other fields can't postpone it.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -298,7 +298,7 @@ struct LeaderElector::Impl {
   }
 
   // Handles the end of the watch. Returns true if the next watch may be opened immediately, because the server's
-  // time-out ended this one.
+  // timeout ended this watch.
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
@@ -352,7 +352,8 @@ bool LeaderElector::HoldLease(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // If the process was frozen during the sleep, another process may lead now, and this one must not renew the lease.
+    // If the process was frozen during the sleep, another process may lead now, and this process must not renew the
+    // lease.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");

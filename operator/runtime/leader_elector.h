@@ -39,8 +39,8 @@ class LeaderElector {
   // Releases the lease, so that another process can acquire it immediately. Call it only after all writes have ended.
   void Release();
 
-  // Returns whether this process holds the lease and has renewed it within renew_deadline. This deadline is before the
-  // end of the lease. So a write that was just sent arrives before another process can lead. Thread-safe.
+  // Returns whether this process holds the lease and has renewed it within renew_deadline. The deadline is before the
+  // end of the lease, so a write that was just sent arrives before another process can lead. Thread-safe.
   bool may_write() const;
   std::string holder() const;  // thread-safe; the last observed holder
 

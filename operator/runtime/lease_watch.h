@@ -19,7 +19,7 @@ struct LeaseEvent {
   Json object;
 };
 
-// Must be used by one thread. An internal thread reads the watch. The destructor waits until that thread has ended.
+// Must be used by one thread. An internal thread reads the watch. The destructor waits until this thread has exited.
 class LeaseWatch {
  public:
   // Starts to watch the object. Events up to `resource_version` are not reported.

@@ -48,7 +48,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // Stops the groups in the same order as Run does: the lease must be held until the controllers have ended.
+    // Stops the groups in the same order as Run does: the lease must be held until the controllers have stopped.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);
@@ -56,7 +56,7 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // A client without a rate limit, so that a renewal of the lease never waits behind other requests.
+  // A client without a rate limit, so that a renewal of the lease never waits for other requests.
   const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
@@ -90,7 +90,7 @@ struct Manager::Impl {
     changed.notify_all();
   }
 
-  // Runs `body` on a new thread with the group's stop token. An exception or an Error of `body` ends the process.
+  // Runs `body` on a new thread with the group's stop token. An exception or an Error of `body` terminates the process.
   void Start(Group& group, std::string name, std::function<Status(std::stop_token)> body) {
     {
       std::lock_guard lock(mutex);
@@ -112,7 +112,7 @@ struct Manager::Impl {
   }
 
   // Stops a group and waits for its threads. Returns false if a thread still runs at the deadline, or if the lease is
-  // lost before.
+  // lost earlier.
   bool StopGroup(Group& group, SteadyTime deadline) {
     group.stop.request_stop();
     {
@@ -135,7 +135,7 @@ struct Manager::Impl {
 
   // Acquires, holds and releases the lease.
   Status Elect(std::stop_token stop) {
-    // A replica without full caches must not take the lease from one with full caches.
+    // A replica without full caches must not acquire the lease instead of a replica with full caches.
     while (!Synced()) {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }
@@ -203,8 +203,8 @@ struct Manager::Impl {
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
-      // Stops this group before the later ones, which it needs. For example, the lease must be held while a controller
-      // may still write.
+      // Stops this group before the later groups, because it needs them. For example, the lease must be held while a
+      // controller may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
     }

@@ -1,4 +1,4 @@
-// Starts and stops all parts of the program in the right order.
+// Starts and stops all parts of the program in the correct order.
 // - Start: servers (health, metrics, webhook), informers, leader election, controllers.
 // - Stop, after SIGTERM or SIGINT: controllers, leader election (releases the lease), event recorders (write the queued
 //   events), informers, servers. All of this must end within `stop_timeout`.
@@ -28,15 +28,16 @@ struct ManagerOptions {
 // The result of Run. main turns it into an exit code.
 enum class RunOutcome {
   kStopped,  // a stop was requested, and everything ended in time
-  // After the next two outcomes, main must call _exit, because the Manager's destructor would wait for running threads.
-  kLeaseLost,     // another process may lead now, so this process must end immediately
+  // After kLeaseLost and kStopTimedOut, main must call _exit, because the Manager's destructor would wait for running
+  // threads.
+  kLeaseLost,     // another process may lead now, so this process must exit immediately
   kStopTimedOut,  // a thread did not end within stop_timeout
 
   kFailed,  // a Runnable or an Informer returned an error, or a thread threw
 };
 
 // A task that runs on its own thread, such as a server. It must return when `stop` fires. If it returns an Error, the
-// process ends.
+// process exits.
 using Runnable = std::function<Status(std::stop_token stop)>;
 
 // Must be set up on one thread, which then calls Run once.
@@ -58,7 +59,8 @@ class Manager {
   void AddServer(std::string name, Runnable run);  // started first, stopped last
   // Adds a task that runs only on the leader. It starts and stops with the controllers.
   void AddLeaderRunnable(std::string name, Runnable run);
-  // Adds a check for /readyz. `check` returns "" if the program is ready, and otherwise the reason why it is not.
+  // Adds a check for /readyz. `check` returns "" if the program is ready. Otherwise, it returns the reason why the
+  // program is not ready.
   void AddReadyCheck(std::string name, std::function<std::string()> check);
 
   // Returns one line for each informer and check that is not ready, or "" if all are ready. Informers on demand do not

@@ -10,9 +10,9 @@ namespace yad {
 // Adapts the number of objects to their size, because a whole page is held in memory. Must be used by one thread.
 class PageSize {
  public:
-  // The maximum length of a page in bytes. The client aborts the download of a longer page. A page of one object is
-  // never longer: etcd stores at most 1.5 MiB per object. This is at most 9 MB of JSON, which can use six bytes to
-  // escape one byte.
+  // The maximum length of a page in bytes. The client aborts the download of a longer page. A page of one object always
+  // fits: etcd stores at most 1.5 MiB per object. JSON can escape one byte as six, so the object has at most 9 MB of
+  // JSON.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.

@@ -17,23 +17,23 @@ namespace {
 
 using std::chrono::seconds;
 
-// If a watch has lasted for this time, the next watch starts without a backoff.
+// If a watch has lasted this long, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a new CRD is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
 // A list that is older than the data in the Store is rejected, because the server may lag. If the server returns only
-// older lists for this time, Run fails, and the process restarts.
+// older lists for this long, Run fails, and the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
 // A watch that has lasted for this time without any event or bookmark is silent. After its end, the reflector lists the
-// objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, nothing
-// arrives until the server has reached the resourceVersion of the watch.
+// objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, no event
+// or bookmark arrives until the server has reached the resourceVersion of the watch.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // If this many watches from the same resourceVersion have failed, the reflector lists the objects again. Failures for
 // which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
-// The maximum size of a list without pages. The reflector requests such a list only if page_size is 0, or after the
-// continue tokens of two lists have expired.
+// The maximum size of a list without pages. The reflector requests a list without pages only if page_size is 0, or
+// after the continue tokens of two lists have expired.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
 // Returns whether a watch from the same version may succeed later, when the server is back or permits the watch.
@@ -232,7 +232,7 @@ struct Reflector::Impl {
     ListOptions request{
         .ns = options.ns, .label_selector = options.label_selector, .field_selector = options.field_selector};
     // The request has no resourceVersion, so that the server returns its newest data. Each page is requested before the
-    // previous one is parsed, so that the server prepares it in the meantime.
+    // previous page is parsed, so that the server prepares it during the parsing.
     const auto ask = [&] {
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
@@ -263,8 +263,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version, and otherwise makes a new one. Without this reuse, another
-  // list of a large cluster would need twice the memory.
+  // Returns the Store's object if it has the same version. Otherwise, makes a new object. Otherwise, another list of a
+  // large cluster would need twice the memory.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -305,7 +305,7 @@ struct Reflector::Impl {
     ++failed_lists.count;
     failed_lists.last = error;
     // The Store keeps its objects, even if the type is missing because its CRD was deleted. A failed list must not look
-    // like an empty one.
+    // like an empty list.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
@@ -337,8 +337,8 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles a watch that ended without an error, usually by the server's time-out. The next step is:
-  // - a new watch after a backoff, if the old one was shorter than kHealthyAfter;
+  // Handles a watch that ended without an error, usually by the server's timeout. The next step is:
+  // - a new watch after a backoff, if the old watch was shorter than kHealthyAfter;
   // - a list, if the old watch was silent;
   // - a new watch in all other cases.
   void WatchEnded(const std::stop_token& stop) {
@@ -375,7 +375,7 @@ struct Reflector::Impl {
     if (clock.Sleep(delay, stop)) Enter(next);
   }
 
-  // Logs each kind of failure once, and not each attempt.
+  // Logs each kind of failure once, not each attempt.
   void Report(const Error& error, const char* verb) {
     std::string kind = std::string(verb) + " " + std::string(ToString(error.reason));
     if (kind == reported)

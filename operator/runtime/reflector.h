@@ -29,7 +29,8 @@ struct ReflectorOptions {
   std::string field_selector = {};
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
   // The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
-  // most this time. (The absence of events shows nothing: a type may have none for a long time.)
+  // most this time. (Missing events do not show a broken connection, because a type may have no events for a long
+  // time.)
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff = {};
   // Removes parts of an object that this process never reads. Called before `project` reads the object and before the
@@ -40,7 +41,7 @@ struct ReflectorOptions {
   Projector project = {};
   JsonParts projected = {};  // must be empty if there is a `transform`
   // Returns true if the cache holds the whole content of an object. If it returns false, the cache holds only the
-  // result of StoredObject::WithoutContent, which needs less memory. If no function is set, the cache holds all
+  // result of StoredObject::WithoutContent, which needs less memory. If the function is not set, the cache holds all
   // content. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content = {};
   // If false, the cache does not hold the status of objects. Use this if only `project` reads the status.
@@ -71,15 +72,15 @@ class Reflector {
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Blocks until `stop` fires. Never throws. Waits with jitter after each failure.
-  // Fails only if the server's data is from a backup or from another cluster. The process must then restart. Signs are:
+  // Blocks until `stop` fires. Never throws. Waits with jitter after each failure. Fails only if the server's data is
+  // from a backup or from another cluster. The process must then restart. Run fails in these cases:
   // - For a minute, all lists were older than the data that this process has seen.
   // - A list is not older, but an object in it is older than in the Store.
   Status Run(std::stop_token stop);
 
   ResourceType type() const;     // thread-safe; with `resolve`, the last version that it returned
   ReflectorState state() const;  // thread-safe
-  // Returns text such as "cannot list deployments.apps: Forbidden: ..."; "" after a success. Thread-safe.
+  // Returns a message such as "cannot list deployments.apps: Forbidden: ..."; "" after a success. Thread-safe.
   std::string last_error() const;
 
  private:

@@ -16,8 +16,8 @@ void StopOnSignals(std::stop_source& source) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // The thread is detached, because only a signal ends sigwait. It may run longer than main, so it owns everything that
-  // it uses.
+  // The thread is detached, because only a signal ends sigwait. It may outlive main, so it owns everything that it
+  // uses.
   std::thread([signals, stop = source]() mutable {
     int signal = 0;
     while (sigwait(&signals, &signal) != 0) {

@@ -6,9 +6,9 @@
 
 namespace yad {
 
-// The first SIGTERM or SIGINT requests a stop of `source`. A second one ends the process immediately, with exit code
-// 128 + signal.
-// Must be called once, before the first thread is started, because threads inherit the mask that blocks these signals.
+// The first SIGTERM or SIGINT requests a stop of `source`. A second signal terminates the process immediately, with
+// exit code 128 + signal. Must be called once, before the first thread is started, because threads inherit the mask
+// that blocks these signals.
 void StopOnSignals(std::stop_source& source);
 
 }  // namespace yad

@@ -31,8 +31,9 @@ constexpr std::uint64_t kMaxBody = 1024;
 // of 5,000 pools has 6.5 MB.
 constexpr std::size_t kMaxUnsent = 16u << 20;
 // The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
-// client does not read. This memory counts toward the limit of the container, but not toward kMaxUnsent. A smaller
-// buffer would limit the speed: a connection sends about one buffer in each round trip, and a scrape ends after 10 s.
+// client does not read. This memory counts toward the memory limit of the container, but not toward kMaxUnsent. A
+// smaller buffer would limit the speed too much: a connection sends about one buffer in each round trip, and a scrape
+// times out after 10 s.
 constexpr int kSendBuffer = 256 * 1024;
 
 using Handlers = std::map<std::string, StatusServer::Handler>;
@@ -53,11 +54,11 @@ class Session;
 
 // The replies of one server that are being sent.
 struct UnsentReplies {
-  std::list<Session*> sessions;  // the session whose reply has waited longest is the first one
+  std::list<Session*> sessions;  // the session whose reply has waited longest is first
   std::size_t bytes = 0;         // includes the replies of closed sessions that are still in memory
 
-  // Closes the sessions whose replies have waited longest, until the replies of the others have at most kMaxUnsent
-  // bytes. The memory is free when the write handlers of the closed sessions have run.
+  // Closes the sessions whose replies have waited longest, until the replies of the other sessions have at most
+  // kMaxUnsent bytes. The memory is freed when the write handlers of the closed sessions have run.
   void CloseOldest();
 };
 
@@ -136,7 +137,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Without this, a connection that waits for its next request would keep the memory of the last reply.
+  // Otherwise, a connection that waits for its next request would keep the memory of the last reply.
   void FreeResponse() {
     unsent_.sessions.remove(this);
     unsent_.bytes -= unsent();

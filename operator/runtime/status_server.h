@@ -1,5 +1,5 @@
 // A small HTTP server for /metrics, /healthz and /readyz. It has no TLS, and handles only GET and HEAD. If clients do
-// not read their replies, the replies that have waited longest are dropped, and their connections closed.
+// not read their replies, the server drops the replies that have waited longest, and closes their connections.
 #ifndef OPERATOR_RUNTIME_STATUS_SERVER_H_
 #define OPERATOR_RUNTIME_STATUS_SERVER_H_
 
@@ -15,7 +15,7 @@ namespace yad {
 
 struct StatusServerOptions {
   std::string bind;  // ":8080" (all addresses), "127.0.0.1:0" (any free port), "[::1]:8080"; "0" or "": no server
-  int max_connections = 64;                          // if there are more, the oldest one is closed
+  int max_connections = 64;                          // if there are more, the oldest connection is closed
   Duration read_timeout = std::chrono::seconds(10);  // for reading a request, and between two requests
 };
 

@@ -49,7 +49,7 @@ void StopTimer::Loop(std::stop_token stop) {
     std::stop_source due = source_;
     deadline_ = SteadyTime::max();
     lock.unlock();
-    due.request_stop();  // runs callbacks, which must not run under the lock
+    due.request_stop();  // runs callbacks, which must not run while the mutex is locked
     lock.lock();
   }
 }

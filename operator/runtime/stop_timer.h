@@ -1,4 +1,4 @@
-// A stop token that fires at a deadline, for calls that take no deadline.
+// A stop token that fires at a deadline, for calls that do not accept a deadline.
 #ifndef OPERATOR_RUNTIME_STOP_TIMER_H_
 #define OPERATOR_RUNTIME_STOP_TIMER_H_
 

@@ -53,7 +53,7 @@ class Writer {
     digests_[part] = Digested(digests_[part], std::string_view(bytes_).substr(begin));
   }
 
-  // The buffer is reused for the thread's next object, because growing a new one takes longer than filling it.
+  // The buffer is reused for the thread's next object, because growing a new buffer takes longer than filling it.
   static std::string& Scratch() {
     constexpr std::size_t kLongestKept = 64 * 1024;
     thread_local std::string scratch;
@@ -65,8 +65,8 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// Writes the metadata of an object. Omits managedFields, resourceVersion and generation: `meta` has the latter two.
-// `Value` is Json or simdjson::dom::element. Both types give the same bytes and digests.
+// Writes the metadata of an object. Omits managedFields, and omits resourceVersion and generation, which `meta` has.
+// `Value` is Json or simdjson::dom::element. Both types result in the same bytes and digests.
 template <typename Value>
 void WriteMetadata(const Value& metadata, const ObjectMeta& meta, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
@@ -100,7 +100,7 @@ void WriteObject(const Value& object, const ObjectMeta& meta, bool with_status, 
 }
 
 std::size_t BytesOf(const std::string& text) {
-  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter texts are stored in the string object itself.
+  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter strings are stored in the string object itself.
 }
 
 std::size_t BytesOf(const StringMap& map) {
@@ -193,7 +193,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // compared as text, because the number may not fit into an integer
+  std::string_view x = a, y = b;  // compared as strings, because the number may not fit into an integer
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
@@ -204,7 +204,7 @@ std::optional<int> CompareResourceVersions(const std::string& a, const std::stri
 struct Store::State {
   struct Entry {
     ObjectPtr object;     // the newest known state
-    ObjectPtr announced;  // the last state that handlers got; nullptr: none. Equals `object` except after Observe.
+    ObjectPtr announced;  // the last state that handlers received, or nullptr; equals `object` except after Observe
   };
   struct Index {
     std::string name;
@@ -250,7 +250,7 @@ struct Store::State {
 
   // Handles the deletion of an object. `version` is the resourceVersion of the deletion, or of a list that does not
   // have the object. If the stored state is newer, the object was created again, and this state stays. Returns the
-  // Change that is reported to handlers, or nullopt if there is none.
+  // Change to report to handlers, or nullopt.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;
@@ -286,7 +286,7 @@ struct Store::State {
     }
   }
 
-  // Sets `position`, the version that list and watch have reached, to `version` if this is not older. A version that is
+  // Sets `position`, the version that list and watch have reached, to `version` if it is not older. A version that is
   // not a number can't be compared, so it always becomes the position.
   void MovePosition(const std::string& version) {
     if (!version.empty() && !IsOlder(version, position)) position = version;
@@ -407,8 +407,8 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // Ignores an event that is not newer than the watch's position, if handlers do not know its object: the watch has
-  // already reported the object's deletion.
+  // Ignores an event that is not newer than the watch's position, if handlers have not received its object: the watch
+  // has already reported the object's deletion.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNewer(object, announced)) return std::nullopt;
   return state_->Announce(object);

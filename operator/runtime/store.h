@@ -31,7 +31,7 @@ class StoredObject;
 
 // Options for the contents of a StoredObject.
 struct KeptParts {
-  bool status = true;  // false: only the projector gets the status, and Parse returns the object without it
+  bool status = true;  // false: only the projector reads the status, and Parse returns the object without it
   // An earlier state of the same object, or nullptr. If the states are equal in all parts that are kept, they share
   // their bytes.
   const StoredObject* before = nullptr;
@@ -52,8 +52,8 @@ class StoredObject {
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
 
-  // Does not contain the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second copy of the
-  // object and which only kubectl reads.
+  // Does not contain the annotation kubectl.kubernetes.io/last-applied-configuration. This annotation is a second copy
+  // of the object, and only kubectl reads it.
   const ObjectMeta& meta() const { return meta_; }
   // Returns nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
@@ -86,7 +86,7 @@ class StoredObject {
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
 // Returns -1 if `a` is older than `b`, 0 if they are equal, and 1 if `a` is newer. Returns nullopt if the order is
-// unknown, because one of them is not a number. (The resourceVersions of one etcd are increasing integers.)
+// unknown, because `a` or `b` is not a number. (The resourceVersions of one etcd are increasing integers.)
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);
 
 // A cache of objects. The informer writes to it, and so does code that has just written an object to the server (see
@@ -116,23 +116,23 @@ class Store {
   // - Handlers are called later, when the watch reports the object.
   void Observe(ObjectPtr object);
 
-  // A change that handlers get from a list or a watch. `before` is the last state that they got. If an object was
-  // deleted and created again between two lists, `before` and `after` have different uids.
+  // A change that a list or a watch reports to handlers. `before` is the last state that handlers received. If an
+  // object was deleted and created again between two lists, `before` and `after` have different uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
   };
-  // Replaces the objects by those of a complete list. Returns the changes, including deletions.
+  // Replaces the objects with those of a complete list. Returns the changes, including deletions.
   // - An object from Observe stays if it is newer than the list.
   // - If the list contains an object twice, the newer state is used.
   std::vector<Change> Replace(std::vector<ObjectPtr> objects, const std::string& resource_version);
-  // Adds the object of a watch event. Returns nullopt if handlers already got this state or a newer one.
+  // Adds the object of a watch event. Returns nullopt if handlers have already received this state or a newer state.
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
   // Handles a bookmark: the watch has reported all events up to this version. An object that Observe has added does not
   // match the selectors of the informer if its version is not newer and the watch has not reported it. Advance replaces
-  // such an object by the last state that handlers got. If there is no such state, it removes the object.
+  // this object with the last state that handlers received, or removes it if handlers received none.
   void Advance(const std::string& resource_version);
 
  private:

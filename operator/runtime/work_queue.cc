@@ -182,7 +182,7 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
   // This key is now the first that becomes due, so all workers are woken to wait for the new deadline. If only one
-  // worker were woken, it might take another key, and no worker would wait for this deadline.
+  // worker were woken, that worker might take another key, and no worker would wait for this deadline.
   if (next) wake_.notify_all();
   return true;
 }

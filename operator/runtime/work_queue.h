@@ -37,20 +37,20 @@ class WorkQueue {
 
   // Queues the key now. If a worker is processing the key, it is queued when Done is called.
   void Add(const Request& request);
-  // Queues the key after `delay`, or now if `delay` <= 0. If the key already waits, the earlier time counts.
+  // Queues the key after `delay`, or now if `delay` <= 0. If the key already waits, the earlier time applies.
   void AddAfter(const Request& request, Duration delay);
   // Queues the key at most once per `period`, for bursts of events. Other functions may queue it more often.
   // - The first call queues the key now.
-  // - Calls within `period` after that queue it once, at the end of the period.
-  // - A longer `period` takes effect after the current period. A shorter one takes effect at once: the key is queued
-  //   after the new `period` at the latest.
+  // - Calls within `period` after the first call queue the key once, at the end of the period.
+  // - A longer `period` takes effect after the current period. A shorter `period` takes effect immediately: the key is
+  //   queued after the new `period` at the latest.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
   // `at_least` if that is longer.
-  // - `at_most` limits the backoff, which then also stops growing. A later call without this limit continues from
-  //   there.
+  // - `at_most` limits the backoff, which then also stops growing. A later call without this limit continues from that
+  //   backoff.
   // - The backoff does not grow if the key already waits for an earlier time. So many events in a short outage do not
-  //   increase it to minutes.
+  //   increase the backoff to minutes.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Resets the key's backoff after a success.
   void Forget(const Request& request);

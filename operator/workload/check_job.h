@@ -23,13 +23,13 @@ struct CheckedUpdate {
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
 // Returns the name of the Job, `<yurtappdaemon>-<check>-<hash>`, with at most 63 characters. Retries for the same
-// update give the same name, so they start no second Job. If the check changes, its `digest` (see CheckJobDigest) and
-// the name change too, so the check runs again.
+// update have the same name, so they do not start a second Job. If the check changes, its `digest` (see CheckJobDigest)
+// and the name change, so the check runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
 // Returns the Job for a POST: the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced. Its pods run in
-// the pool, with restartPolicy Never if the spec has none. The daemon is its controller.
-// Fails with kInvalid if a value in the spec has a wrong type.
+// the pool, with restartPolicy Never if the spec does not set restartPolicy. The daemon is its controller. Fails with
+// kInvalid if a value in the spec has a wrong type.
 Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,
                           const std::string& revision_label, const std::string& name);
 

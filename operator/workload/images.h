@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Returns the images of a revision, separated by commas and without duplicates: first those of its containers, then
-// those of its overrides.
+// Returns the images of a revision, separated by commas and without duplicates: first the images of its containers,
+// then the images of its overrides.
 std::string ImagesOf(const RevisionContent& content);
 
 }  // namespace yad

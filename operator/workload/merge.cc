@@ -15,8 +15,8 @@ namespace {
 
 using Index = std::unordered_map<std::string, std::size_t>;
 
-// Returns the key of an item of a keyed list as text, for example the name of a container. Returns nullopt if the item
-// has no key.
+// Returns the key of an item of a keyed list as a string, for example the name of a container. Returns nullopt if the
+// item has no key.
 std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   std::string text;
   for (const std::string& path : list.keys) {
@@ -48,7 +48,7 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
 
 // Returns the keys of all items of a keyed list. Adds the position of each key to `index`. Returns nullopt if an item
 // has no key, or if two items have the same key. The API allows duplicate keys in env and ports. A three-way merge can
-// only replace such a list as a whole.
+// only replace a list with duplicate keys as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -83,7 +83,7 @@ class Merger {
   }
 
  private:
-  // Returns true if the value is 0 or "" and the server would replace it with its default. Such a field counts as
+  // Returns true if the value is 0 or "" and the server would replace it with its default. The field then counts as
   // absent.
   static bool AsksForDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
@@ -124,7 +124,7 @@ class Merger {
     if (schema.dependent.empty()) return;
     const Json& dependent = MemberOf(now, schema.dependent);
     if (schema.IsOfOtherType(now) && dependent.is_null()) live.erase(schema.dependent);
-    // Without a type, `now` has the server's default. The server rejects `dependent` with any other type.
+    // If `now` has no type, it has the server's default type. The server rejects `dependent` with any other type.
     const bool has_default_type =
         !schema.IsOfOtherType(now) && schema.Of("type").default_value == Json(schema.dependent_on_type);
     if (!patching_ && has_default_type && !dependent.empty() && schema.IsOfOtherType(live)) live.erase("type");
@@ -139,7 +139,7 @@ class Merger {
     }
     if (AsksForDefault(field, wish)) {
       if (patching_)
-        live.erase(found);  // removes the template's value; RemoveDropped removes that of the last rendering
+        live.erase(found);  // removes the template's value; RemoveDropped removes the value of the last rendered object
       return;
     }
     const bool was_empty = found->empty();
@@ -152,7 +152,7 @@ class Merger {
       Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
-      // An empty list changes nothing if the last rendering had no items either.
+      // An empty list changes nothing if the last rendered object also had no items.
       if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
       if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
     } else if (!SameValue(field, now, live, depth)) {
@@ -193,8 +193,8 @@ class Merger {
 
     // The order of the merged list:
     // - Items of other owners keep their positions.
-    // - The positions of our items in `live` are filled with these items in the order of `now`. The order matters: init
-    //   containers run in order, and variables refer to earlier ones.
+    // - The positions of the items in `ours` that are also in `live` are filled with these items in the order of `now`.
+    //   The order matters: init containers run in order, and variables refer to earlier variables.
     // - A new item directly follows the item before it in `now`.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -209,8 +209,8 @@ class Merger {
         if (!said.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // Adds our items up to the next one that is also in `live`. So a new item directly follows the item before it in
-      // `now`, and new items at the front come before our first item.
+      // Adds the items of `ours` up to the next item that is also in `live`. So a new item directly follows the item
+      // before it in `now`, and new items at the front come before the first item of `ours`.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));

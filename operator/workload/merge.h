@@ -1,4 +1,5 @@
-// The three-way merge of the last rendering, the current rendering and the live object, as `kubectl apply` does it.
+// The three-way merge of the last rendered object, the newly rendered object and the live object, as in `kubectl
+// apply`.
 #ifndef OPERATOR_WORKLOAD_MERGE_H_
 #define OPERATOR_WORKLOAD_MERGE_H_
 
@@ -13,7 +14,7 @@ namespace yad {
 //   apiserver).
 // - A list with Kubernetes list keys is merged by key. Examples are containers (by name), ports (by containerPort and
 //   protocol) and volumeMounts (by mountPath). Any other list is replaced as a whole.
-// - In a union, such as the source of a volume, a new member in `now` replaces the old one (retainKeys).
+// - In a union, such as the source of a volume, a new member in `now` replaces the old member (retainKeys).
 //
 // Values that an apiserver treats as the same are equal:
 // - "1000m" and "1"

@@ -11,9 +11,9 @@
 namespace yad {
 namespace {
 
-// The maximum number of values that "copy" operations of JSON patches may copy in one rendering. An operation that
-// copies a document into itself doubles its size. The limit for the text is not enough, because two bytes of text may
-// need 150 bytes of memory.
+// The maximum number of values that "copy" operations of JSON patches may copy for one workload. An operation that
+// copies a document into itself doubles its size. The limit for the size of the JSON is not enough, because two bytes
+// of JSON may need 150 bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
@@ -119,8 +119,8 @@ bool TooDeep(const Json& value, const Json::json_pointer& at) {
   return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
-// Applies one operation. Returns an error message, or "" if it was applied. Throws the exceptions of nlohmann. Do not
-// use the workload after an error or an exception.
+// Applies one operation. Returns an error message, or "" if the operation was applied. Throws the exceptions of
+// nlohmann. The workload must not be used after an error or an exception.
 std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");
@@ -241,7 +241,7 @@ bool OverrideBounds::Copy(std::size_t values) {
 bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   text_ += text;
   if (text_ > kMaxRenderedText)
-    text_ = MeasureJson(workload).text;  // measured, because the new text may have replaced other text
+    text_ = MeasureJson(workload).text;  // measured, because the new values may have replaced other values
   return text_ <= kMaxRenderedText;
 }
 

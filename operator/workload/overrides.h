@@ -29,12 +29,12 @@ class OverrideIndex {
 
   // Returns the indices of the entries in spec.overrides that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
-  // Returns whether a JSON patch has a "copy" operation. A workload may then be much larger than template and overrides
-  // together.
+  // Returns whether a JSON patch has a "copy" operation. The workload may then be much larger than the template and the
+  // overrides together.
   bool copies() const { return copies_; }
 
  private:
-  struct Open {  // an entry that does not name all of its pools
+  struct Open {  // an entry that does not list all of its pools by name
     int index = 0;
     std::optional<LabelSelector> selector;  // nullopt: every pool except those in `excluded`
     std::set<std::string> excluded;
@@ -50,12 +50,12 @@ class OverrideIndex {
 // nested deeper than kMaxDepth.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps in one rendering, which limits its time (see ApplyOverride).
+// The maximum number of steps for rendering one workload, which limits the time (see ApplyOverride).
 inline constexpr int kMaxOverrideSteps = 1000;
 // The maximum size of a workload with overrides, in bytes of JSON. etcd rejects larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;
 
-// Counts the work of one rendering, so that overrides cannot use too much time or memory. Not thread-safe.
+// Counts the work of rendering one workload, so that overrides cannot use too much time or memory. Not thread-safe.
 class OverrideBounds {
  public:
   // `workload` is the workload before the first override.
@@ -65,23 +65,23 @@ class OverrideBounds {
   bool Step() { return --steps_ >= 0; }
   // Counts JSON values that a JSON patch copies. Returns false if there were too many.
   bool Copy(std::size_t values);
-  // Must be called after a change that adds at most `text` bytes to the JSON text of `workload`. Returns false if the
-  // text is now too long.
+  // Must be called after a change that adds at most `text` bytes to the JSON of `workload`. Returns false if the JSON
+  // is now too long.
   bool Grow(std::size_t text, const Json& workload);
 
  private:
   int steps_ = kMaxOverrideSteps;
-  std::size_t text_;  // upper bound for the JSON text of the workload, in bytes
+  std::size_t text_;  // upper bound for the JSON of the workload, in bytes
   std::size_t copied_values_ = 0;
 };
 
 // Replaces {{nodepool-name}} and {{nodepool}} in entry `index` of spec.overrides, and applies the entry to a workload
 // ({metadata, spec}). Applies its replicas first, and then its images, patch and jsonPatches.
 //
-// Fails with kInvalid if a field can't be applied or exceeds `bounds`. The error names the field. The workload is then
-// half changed and must not be used.
-// `rules` is the version of the rendering rules (see RenderInputs).
-// `bounds` counts one step for the entry, for each of its images, and for each operation of its JSON patches.
+// Fails with kInvalid if a field can't be applied or exceeds `bounds`. The error contains the path of the field. The
+// workload is then partly changed and must not be used. `rules` is the version of the rendering rules (see
+// RenderInputs). `bounds` counts one step for the entry, one for each of its images, and one for each operation of its
+// JSON patches.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int rules, OverrideBounds& bounds,
                      Json& workload);
 

@@ -4,7 +4,7 @@
 
 namespace yad {
 
-// Sets the members one by one, because a braced list would copy each of them twice.
+// Sets the members one by one, because a braced list would copy each member twice.
 Json ControllerReference(const YurtAppDaemon& daemon) {
   Json reference = Json::object();
   reference["apiVersion"] = kYurtAppDaemonType.ApiVersion();

@@ -8,7 +8,7 @@ namespace yad {
 
 Json ControllerReference(const YurtAppDaemon& daemon);
 // Makes the daemon the controller of the object. Changes an existing reference to the daemon instead of adding a second
-// one.
+// reference.
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon);
 
 }  // namespace yad

@@ -27,7 +27,7 @@ std::vector<PulledImage> ImagesToPull(const Json& workload);
 std::string PrefetchName(const std::string& workload_name);
 
 // Returns the pod spec of the prefetch pods, without containers. The pods mount the images as volumes, and run on the
-// same nodes as the pods of `workload` (a rendering):
+// same nodes as the pods of `workload`, a rendered workload:
 // - The spec has the pull secrets, service account, node selector, node affinity and tolerations of the workload.
 // - It has no pod affinity and no spread constraints, which could keep the pods away from those nodes.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
@@ -35,7 +35,7 @@ Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
 std::string PrefetchDigest(const Json& pods);
 
 // Returns the DaemonSet for a POST. `pods` is the result of PrefetchPods; MakePrefetch adds a container that runs image
-// `pause`. The pods do not have the labels of the workload's pods, so no Service sends requests to them.
+// `pause`. The pods do not have the labels of the workload's pods, so Services do not send requests to them.
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause);
 

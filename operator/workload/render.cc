@@ -21,9 +21,9 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// Adds a toleration for each taint to the pod spec. With `once`, skips taints that the pod already tolerates; OpenYurt
-// did not skip them. An existing toleration with tolerationSeconds is enough. Kubernetes uses the shortest time, so a
-// second toleration would change nothing.
+// Adds a toleration for each taint to the pod spec. If `once` is true, skips taints that the pod already tolerates.
+// (OpenYurt does not skip them.) An existing toleration with tolerationSeconds is enough. Kubernetes uses the shortest
+// time, so a second toleration would change nothing.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -133,8 +133,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Each write of a workload needs this text several times, so it is built without a Json object, which would be slower.
-// The keys are in the order in which Json would write them.
+// Each write of a workload needs this annotation several times, so it is built without a Json object, which would be
+// slower. The keys are in the order in which Json would write them.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) { return DumpJson(Json(text)); };
   std::string text = "{\"overrides\":[";
@@ -199,7 +199,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
     const auto at = static_cast<std::size_t>(index);
     YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, inputs.rules, *bounds, workload));
   }
-  // BindToPool is the last step, so that no override can undo it.
+  // BindToPool is the last step, so that overrides can't undo it.
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
                 TemplatePath(revision.kind) +

@@ -14,34 +14,34 @@
 
 namespace yad {
 
-// The inputs of a rendering, besides the revision. Annotation rendered-from of the workload stores them as compact
-// JSON, so that the operator can repeat the rendering after the pool has changed:
+// The inputs of Render, besides the revision. Annotation rendered-from of the workload stores them as compact JSON, so
+// that the operator can render the same workload again after the pool has changed:
 //   {"overrides":[0,2],"replicas":5,"rules":2,"tolerations":[{"effect":…,"key":…}]}
 // If `without_replicas` is true, the value of "replicas" is null.
 struct RenderInputs {
   // The version of the rendering rules: 2 for new workloads (see Render), 1 for those of an earlier version of this
-  // operator, 0 for those that OpenYurt created. With rules 0 and 1, an override's patch of a list replaces the
-  // template's list if that has a key twice, such as the name of a variable. Rules 0 have these other differences:
+  // operator, 0 for those that OpenYurt created. With rules 0 and 1, the patch of an override replaces a list of the
+  // template that has a key twice, such as the name of a variable. Rules 0 have these other differences:
   // - They replace the nodeSelector and remove required node affinity.
-  // - They add a toleration even if it exists already.
+  // - They add a toleration even if it already exists.
   // - They copy the labels of the selector to the workload, and set the revision label in the pod template.
   int rules = 2;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision, if the workload already has them while its pool still waits for the rest of the
-  // update (for example for an update window). If unset, the workload has the replicas of its own revision.
+  // The replicas of a later revision. A workload may already have them while its pool still waits for the rest of the
+  // update, for example for an update window. If nullopt, the workload has the replicas of its own revision.
   std::optional<int> replicas;
   // True if the workload follows the replicas of a later revision, and that revision does not set replicas. The
-  // operator then does not set them either.
+  // operator then also does not set replicas.
   bool without_replicas = false;
   // The next two fields are values of the live pod template of a workload that OpenYurt created (rules 0). They are not
-  // in the annotation. Other values would restart the pods, so these values stay until the pod template changes for
-  // another reason.
+  // in the annotation. These values stay until the pod template changes for another reason, because other values would
+  // restart the pods.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt has set Always
 
-  // `made` are the inputs of another workload of the pool. Copies its rendering rules, and the fields that are only for
-  // the rules of OpenYurt (rules 0).
+  // `made` are the inputs of another workload of the pool. Copies the rendering rules of `made`, and the fields that
+  // are only for OpenYurt's rules (rules 0).
   void KeepRulesOf(const RenderInputs& made) {
     rules = made.rules;
     pod_revision = made.pod_revision;
@@ -58,7 +58,7 @@ RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool);
 Result<RenderInputs> ParseRenderInputs(const std::string& annotation);
 
 // Returns `<yurtappdaemon>-<pool>-<hash>`, with dashes instead of dots.
-// - The hash has 5 characters. It is made of the uid of the daemon and the name of the pool.
+// - The hash has 5 characters. It is computed from the uid of the daemon and the name of the pool.
 // - The name has at most 63 characters for a Deployment, and 52 for a StatefulSet. If it would be longer, its middle is
 //   removed, and the hash has 10 characters.
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
@@ -76,10 +76,10 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 
 // Renders the part of the workload that the operator owns: labels, annotations and spec. CompleteWorkload adds the
 // rest, including kRevisionLabel and rendered-from.
-// - Labels and annotations: those of the template, pool-name and ref-nodepool. Copies of controllers' records in the
-//   template are omitted: kRevisionLabel, rendered-from, update-record, removal-allowed and
+// - Labels and annotations: those of the template, plus pool-name and ref-nodepool. Labels and annotations that only
+//   controllers may set are omitted: kRevisionLabel, rendered-from, update-record, removal-allowed and
 //   deployment.kubernetes.io/revision.
-// - Selector: that of the template, and pool-name.
+// - Selector: the template's selector, plus pool-name.
 // - Pod template: additionally has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key,
 //   operator: Exists, effect} for each taint that it does not tolerate yet. With rules 0, it also has kRevisionLabel.
 //
@@ -100,7 +100,7 @@ bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::stri
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 
-// The difference between two renderings for one pool, from the least to the most severe.
+// The difference between two rendered workloads for one pool, from the least to the most severe.
 enum class Difference {
   kNone,
   kReplicasOnly,

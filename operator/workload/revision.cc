@@ -29,8 +29,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // Omits a missing Service template and missing overrides. Older versions do not know these fields, and an upgrade
-  // must not change the text of the same content.
+  // Omits a missing Service template and missing overrides. Older versions of the operator do not have these fields. If
+  // they were not omitted, an upgrade would change the hash of the same content.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }
@@ -39,7 +39,7 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
 }
 
 // Returns whether OpenYurt wrote the revision. OpenYurt encodes Go structs, which have a null creationTimestamp.
-// Revisions of this operator have no nulls there.
+// Revisions of this operator do not contain nulls.
 bool IsOfOpenYurt(const Json& workload_template) {
   const Json& spec = MemberOf(workload_template, "spec");
   for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {

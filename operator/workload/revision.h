@@ -18,10 +18,10 @@ namespace yad {
 struct RevisionContent {
   WorkloadKind kind = WorkloadKind::kDeployment;
   Json workload_template;        // {metadata, spec} without nulls
-  Json service_template;         // {metadata, spec} without nulls; null if there is none
+  Json service_template;         // {metadata, spec} without nulls; null if the spec has no Service template
   Json overrides;                // an array
   OverrideIndex override_index;  // of `overrides`
-  // The canonical text of the content. It omits nulls, empty objects and values that equal the server's defaults.
+  // The canonical encoding of the content, without nulls, empty objects and values that equal the server's defaults.
   // Contents with equal digests are the same revision, even if a webhook has set defaults in one of them.
   std::string digest;
   bool of_openyurt = false;  // read from a ControllerRevision that OpenYurt wrote
@@ -30,8 +30,8 @@ struct RevisionContent {
 // The imagePullPolicy of each container of a workload, by list and name ("containers/web"); "" if it is not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Sets the pull policy of a container to that in `policies` if
-// - the container has none, or
+// Sets the pull policy of a container to the policy in `policies` if
+// - the container has no pull policy, or
 // - `policies` has Always, because some versions of OpenYurt wrote Always into every container.
 //
 // Returns true if a policy has changed.
@@ -46,8 +46,8 @@ Result<RevisionContent> ContentOf(const Json& controller_revision);
 // Estimates the maximum size of a rendered workload, in bytes of JSON. Callers use it to limit memory.
 std::size_t RenderedBytes(const RevisionContent& content);
 
-// Returns true if both are the same revision. Ignores `imagePullPolicy: Always` in a revision that OpenYurt wrote,
-// because OpenYurt's webhook added it to containers.
+// Returns true if both contents are the same revision. Ignores `imagePullPolicy: Always` in a revision that OpenYurt
+// wrote, because OpenYurt's webhook added it to containers.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);
 // Returns `wanted` with the pull policies that OpenYurt wrote into `revision`. SameContent ignores this difference, but
 // other pull policies would restart the pods.
@@ -58,7 +58,7 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
 // Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must be the same in all versions
 // of the operator, because an upgrade must not rename revisions. It is FNV-1a of:
-// - the canonical text, including values that equal the server's defaults (unlike RevisionContent::digest);
+// - the canonical encoding, including values that equal the server's defaults (unlike RevisionContent::digest);
 // - the collision count, if it is not 0.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
 // Returns the name of the revision, `<yurtappdaemon>-<hash>`. Truncates a long daemon name, so that the result has at

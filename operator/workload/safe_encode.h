@@ -1,5 +1,5 @@
-// The alphabet of Kubernetes for generated names (apimachinery's util/rand). It has no vowels, so that no words appear,
-// and no characters that look alike.
+// The alphabet of Kubernetes for generated names (apimachinery's util/rand). It has no vowels, so that names contain no
+// words, and no characters that look alike.
 #ifndef OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 #define OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 

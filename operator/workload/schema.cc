@@ -9,7 +9,7 @@ namespace {
 // All schemas. They are built once. A schema refers only to schemas that are declared before it.
 struct Schemas {
   Schema unknown;
-  Schema plain;  // a struct without special fields, which also stands for all structs in it
+  Schema plain;  // a struct without special fields, which is also used for all structs in it
   Schema strings, quantities;
   Schema meta, label_selector, field_ref, resource_field_ref, reference;
   Schema http_get, handler, probe, lifecycle;
@@ -229,8 +229,8 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // A serviceName of "" counts as absent, because Go programs write "" if there is no Service. If the StatefulSet has a
-  // Service, the operator sets the field when it creates the StatefulSet.
+  // A serviceName of "" counts as absent, because Go programs write "" if the StatefulSet has no Service. If the
+  // StatefulSet has a Service, the operator sets the field when it creates the StatefulSet.
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kPresenceCounts);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);

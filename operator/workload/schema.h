@@ -4,7 +4,7 @@
 // - values that an apiserver drops or sets
 //
 // Follows the tags (patchMergeKey, listMapKey, mapType, omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes
-// v1.34. A field that is not listed, such as a newer one, is merged as a map. Its lists are replaced as a whole, and
+// v1.34. A field that is not listed, such as a newer field, is merged as a map. Its lists are replaced as a whole, and
 // its values are compared literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
@@ -43,7 +43,7 @@ struct Field {
   const Schema* schema = nullptr;  // of the object or of the list's items; nullptr: unknown
   std::vector<std::string> keys;  // keys of a keyed list ("metadata.name" is a path in the item); empty: an atomic list
   unsigned flags = 0;
-  Json default_value;             // the server's default; null if there is none, or if it is not constant
+  Json default_value;             // the server's default; null if the field has no default, or no constant default
   std::string default_from = {};  // the sibling whose value is the server's default; "": none
 
   bool Has(Flag flag) const { return (flags & flag) != 0; }
@@ -59,7 +59,7 @@ struct Schema {
   // The members of a union. If a manifest sets one of these keys, the others must be removed (retainKeys).
   std::vector<std::string> choices;
   bool all_are_choices = false;  // all keys except "name" are choices
-  // The choice that the server sets, as an empty object, if none is set. Example: emptyDir in a volume.
+  // The member that the server sets, as an empty object, if no choice is set. Example: emptyDir in a volume.
   std::string default_choice;
   // The name of a member that is allowed only if the field "type" has the value `dependent_on_type`. Example:
   // rollingUpdate, which requires type RollingUpdate.

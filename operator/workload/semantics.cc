@@ -10,7 +10,7 @@ const Json& Null() {
   return null;
 }
 
-// Returns the text of a quantity, which may be a JSON number.
+// Returns a quantity as a string. The value may be a JSON number.
 std::string QuantityText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number() ? value.dump() : "";
@@ -156,11 +156,11 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
     // The apiserver rejects a member that the object's type does not allow. So an empty member is not the same as an
-    // absent one here.
+    // absent member here.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (defaults == Defaults::kDropped && IsDefaultChoice(schema, key, value, depth)) continue;
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // Canonical has removed the members without effect. If none is left, `member` has no effect either.
+      // Canonical has removed the members without effect. If no member remains, `member` also has no effect.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

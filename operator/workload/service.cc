@@ -56,8 +56,8 @@ bool IsPrefix(const Json& a, const Json& b) {
   return a.is_array() && b.is_array() && a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
-// Removes fields that a Service of this type must not have, unless the template sets them. The apiserver removes some
-// of them itself, but not if another field changes too.
+// Removes fields that a Service of this type must not have, unless the template sets them. The apiserver itself removes
+// some of them, but not if another field also changes.
 void DropWhatTheTypeForbids(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
   const auto drop = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
@@ -85,7 +85,7 @@ void TakeIntoPossession(const Json& rendered, const YurtAppDaemon& daemon, Json&
   EnsureOwner(service, daemon);
 }
 
-// Returns null if the last rendering is not known.
+// Returns the last rendered Service, or null if it is not known.
 Json LastRendered(const Json& live) {
   const Json last =
       Json::parse(StringAt(live, {"metadata", "annotations", kLastRenderedAnnotation}), nullptr, /*throw=*/false);
@@ -145,8 +145,8 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   Json& wanted = now["spec"];
   const Json& live_spec = MemberOf(live, "spec");
   const std::string old_type = TypeIn(live);
-  // `chooses` is false if neither the template nor the last rendering sets a type. Another owner has then chosen the
-  // type, so the live type stays.
+  // `chooses` is false if neither the template nor the last rendered Service sets a type. Another owner has then chosen
+  // the type, so the live type stays.
   const Json& wish = MemberOf(wanted, "type");
   const bool chooses = !(wish.is_null() || wish == "") || !StringAt(last, {"spec", "type"}).empty();
   const std::string type = chooses ? TypeIn(now) : old_type;

@@ -18,16 +18,17 @@ std::string ServiceName(const std::string& workload_name);
 
 // Renders the part of the Service that the operator owns: labels, annotations and spec. Returns null if the revision
 // has no Service template.
-// - Labels and annotations are those of the template, pool-name and ref-nodepool.
-// - The selector has the labels of the template's selector and of the workload's selector, and pool-name.
+// - Labels and annotations: those of the template, plus pool-name and ref-nodepool.
+// - Selector: the labels of the template's selector and of the workload's selector, plus pool-name.
 // - {{nodepool-name}} and {{nodepool}} are replaced.
 Json RenderService(const RevisionContent& revision, const std::string& pool);
 
 // Returns the object for a POST.
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name);
 
-// Returns the object for a PUT, with the daemon as its controller. If it equals `live`, no write is needed. It is a
-// three-way merge of the last rendering (from an annotation of `live`), `rendered` and `live`, with two exceptions:
+// Returns the object for a PUT, with the daemon as its controller. If the result equals `live`, no write is needed. The
+// result is a three-way merge of the last rendered Service (from an annotation of `live`), `rendered` and `live`, with
+// two exceptions:
 // - Values that the apiserver has set (addresses, IP families, nodePorts) are kept if the new type allows them.
 // - Ports that are not in the template are removed.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
@@ -35,9 +36,9 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
 // a change by another client.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
-// Returns true if both revisions have the same Service template, or none.
+// Returns true if both revisions have the same Service template, or if neither has one.
 bool SameService(const RevisionContent& a, const RevisionContent& b);
-// Compares the renderings of two revisions for a pool. Returns kServiceOnly if only the Services differ.
+// Compares the rendered objects of two revisions for a pool. Returns kServiceOnly if only the Services differ.
 Difference Compare(const RevisionContent& of_a, const Json& rendered_a, const RevisionContent& of_b,
                    const Json& rendered_b);
 

@@ -35,7 +35,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 }
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
-  // Neither the uid nor the name of a pool contains a slash. So different inputs give different texts.
+  // Neither the uid nor the name of a pool contains a slash. So different inputs result in different strings.
   return SafeEncode(Fnv1a64(uid + "/" + pool), size);
 }
 

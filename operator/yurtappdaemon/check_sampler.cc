@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kParallelQueries = 4;
 constexpr std::size_t kMaxSampleMessage = 256;
 
-// Returns whether the query failed because of Prometheus' answer: an error, or a result that is not one number.
+// Returns whether the query failed because of Prometheus' response: an error, or a result that is not one number.
 bool IsAnswer(const Error& error) {
   return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.reason == Reason::kTooLarge;
 }
@@ -101,7 +101,7 @@ std::map<std::string, CheckSamples> CheckSampler::SamplesOf(const ObjectKey& dae
 
 CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_token stop) const {
   const PrometheusCheck& spec = check.spec;
-  const WallTime now = clock_.WallNow();  // Both queries are about the same instant.
+  const WallTime now = clock_.WallNow();  // Both queries are evaluated at the same time.
   const auto none = [](const Error& error) {
     return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
   };
@@ -150,8 +150,8 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
         continue;
       }
-      // `first` is true if this is the first answer. If earlier queries had no answer, the outage counts from the start
-      // of the check.
+      // `first` is true if this is the first response. If there was no response to earlier queries, the outage counts
+      // from the start of the check.
       const bool first = sampled.samples.began == WallTime();
       if (sampled.samples.unanswered > 0)
         sampled.samples.outage += first ? clock_.WallNow() - due[i].since : readings[i].at - sampled.unanswered_since;

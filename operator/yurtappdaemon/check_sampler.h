@@ -49,9 +49,9 @@ class CheckSampler {
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
   // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If its spec has
-  // changed, it keeps only the number of its failures, and takes the next sample at once.
+  // changed, it keeps only the number of its failures, and takes the next sample immediately.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
-  // Returns the samples of the daemon's checks. The keys are names of pools. `checks` are the checks of the present
+  // Returns the samples of the daemon's checks. The keys are names of pools. `checks` are the checks of the current
   // spec. If a user has edited a check, its earlier samples have `conclusive` 0, so they can't make the check pass.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon, const std::vector<Check>& checks) const;
 
@@ -71,8 +71,7 @@ class CheckSampler {
   struct Reading {
     enum class Kind { kGood, kBad, kNone } kind = Kind::kNone;
     std::string message;
-    // False if Prometheus did not answer the query. True if it answered, even if the answer is an error about the
-    // query.
+    // False if Prometheus did not respond. True if it responded, even with an error about the query.
     bool answered = true;
     SteadyTime at{};  // the start of the query
   };

@@ -173,7 +173,7 @@ Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject&
     const bool is_first = known.dropped.empty();
     if (is_first) {
       const auto crd = client.Get(kCrdType, CrdKey(), stop);
-      // Without the right to read the CRD, the operator works as with a complete CRD.
+      // If the operator lacks the permission to read the CRD, it assumes that the CRD is complete.
       if (!crd && crd.error().reason != Reason::kForbidden) return Fail(crd.error());
       std::vector<std::string> missing;
       if (crd) missing = FieldsMissingFrom(*crd);
@@ -212,7 +212,7 @@ Status CrdCheck::Check(std::stop_token stop) {
   const ObjectKey key = CrdKey();
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {
-    // The operator works without this check, so it does not need the right to read the CRD.
+    // The operator works without this check, so it does not need the permission to read the CRD.
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }

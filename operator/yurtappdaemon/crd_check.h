@@ -26,27 +26,26 @@ struct KnownSpec {
   std::int64_t generation = 0;
   std::uint64_t object_digest = 0;
   std::uint64_t spec_digest = 0;
-  std::string
-      dropped;  // the fields that the CRD lacked when the apiserver dropped a part of this spec; "": it is whole
+  std::string dropped;  // the fields that the CRD lacked when the apiserver dropped a part of this spec; "": the spec
+                        // is complete
 };
 
 // Fails if the apiserver has dropped fields of the daemon's spec. This happens if an older CRD was applied, and the
 // daemon is then written. The generation stays the same. Overrides, `paused` or the names of pools may be missing, so
 // the operator must not treat the rest of the spec as an edit by a user.
 //
-// The function fails until a user edits the spec or it is as before, even if the CRD is complete again. The first
-// failure is also an Event about the daemon.
+// The function fails until a user edits the spec, or until the dropped fields are back, even if the CRD is complete
+// again. The first failure also emits an Event about the daemon.
 //
 // If no fields were dropped, stores the spec in `known`. Reads the CRD only if the spec differs from `known` although
 // the generation is the same.
 Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
                           KnownSpec& known, std::stop_token stop);
 
-// The missing fields, joined into one text. It is "" if the CRD has all fields, and nullopt before the first successful
-// check.
+// The missing fields, joined into one string: "" if the CRD has all fields, nullopt before the first successful check.
 using MissingFields = Synchronized<std::optional<std::string>>;
 
-// Reports the fields that an older CRD, or that of OpenYurt, lacks. Reports them in the log and in an Event about the
+// Reports the fields that an older CRD, or OpenYurt's CRD, lacks. Reports them in the log and in an Event about the
 // CRD, and again only if they change. Not thread-safe.
 class CrdCheck {
  public:
@@ -56,7 +55,7 @@ class CrdCheck {
   // Checks immediately, and then every 10 minutes, until `stop` fires. Logs only the first of several failures in a
   // row.
   Status Run(std::stop_token stop);
-  // Checks once. Reports nothing if the CRD does not exist or the operator has no right to read it.
+  // Checks once. Reports nothing if the CRD does not exist, or if the operator lacks the permission to read it.
   Status Check(std::stop_token stop);
 
  private:

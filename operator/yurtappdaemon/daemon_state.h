@@ -29,8 +29,8 @@
 
 namespace yad {
 
-// The state of one daemon that the process keeps between two reconciles. It only saves requests and time: without it,
-// the decisions stay correct.
+// The state of one daemon that the process keeps between two reconciles. It only saves requests and time. If it is
+// lost, the decisions stay correct.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -43,7 +43,7 @@ struct DaemonState {
   std::atomic<Duration> health_pace{kFastHealthPace};
   RevisionHistory history;
   KnownSpec known_spec;
-  bool claimed = false;  // true after the revisions of OpenYurt got kOurRevisionLabel
+  bool claimed = false;  // true after kOurRevisionLabel was added to the revisions of OpenYurt
   std::optional<SteadyTime> last_status_write;
   std::optional<HealthRecord> health;            // set only for RollingUpdate
   bool unlisted_have_soaked = false;             // see Snapshot
@@ -51,14 +51,14 @@ struct DaemonState {
   ClockLeap leap;
   // The name of a revision, and the groups of pools whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  // True while Jobs of an earlier spec may still exist, although no check of the present spec is a Job. nullopt if it
+  // True while Jobs of an earlier spec may still exist, although no check of the current spec is a Job. nullopt if this
   // is not known yet.
   std::optional<bool> jobs_left;
   std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
   std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet
   // True after live reads have confirmed the cached workloads. The process makes these reads before its first update,
-  // because its caches may be outdated.
+  // because its caches may be stale.
   bool caches_confirmed = false;
   // The last status that this process wrote, if the server dropped some of its fields because of an old CRD. Otherwise
   // null.

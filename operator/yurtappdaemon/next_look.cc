@@ -9,7 +9,7 @@ Result<ReconcileResult> NextLook(const LookReasons& reasons) {
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
   // The time for a delayed status takes precedence over the backoff after a failed write, which may last minutes.
   Duration due = reasons.status_due;
-  // If the gate has not decided about removals yet, the next reconcile is when it can decide. The plan may change
+  // If the gate has not decided about removals yet, the next reconcile is due when it can decide. The plan may change
   // earlier, for instance because an update window opens.
   if (due == Duration::zero() && reasons.removals_due > Duration::zero())
     due = std::min(reasons.removals_due, reasons.plan_due);

@@ -13,7 +13,7 @@ namespace yad {
 
 // The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
 struct LookReasons {
-  // The time until a delayed status may be written. Zero if none is delayed.
+  // The time until a delayed status may be written. Zero if no status is delayed.
   Duration status_due{0};
   // The time until the RemovalGate can decide whether it blocks removals of workloads. Zero if no removal is undecided.
   Duration removals_due{0};
@@ -21,7 +21,7 @@ struct LookReasons {
   std::optional<Error> retry = std::nullopt;
   // The time until the plan may change without an event, such as the end of a soak or a deadline.
   Duration plan_due = Duration::max();
-  // The time until the first write that WritePace delays. Zero if there is none.
+  // The time until the first write that WritePace delays. Zero if no write is delayed.
   Duration paced_due{0};
   // The time until the pods of unhealthy pools are read again.
   Duration diagnosis_due = Duration::max();
@@ -42,8 +42,8 @@ inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milli
 // Each pool of the daemon adds this time to kSlowHealthPace, because a reconcile examines all pools.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that only health events cause. It is short only while the rollout
-// waits for pools, or the plan writes workloads.
+// Returns the shortest time between two reconciles that only health events cause. The time is short only while the
+// rollout waits for pools, or the plan writes workloads.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

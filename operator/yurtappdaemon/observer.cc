@@ -48,7 +48,7 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
-// Sets for each image pull the time at which it began. Its time-out counts from then. The times are remembered from
+// Sets for each image pull the time at which it began, which is the start of its timeout. The times are known from
 // earlier reconciles. If the wall clock was set forward (by `leap`) or back since then, they are corrected.
 void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   const auto corrected = [&](WallTime since) {
@@ -68,8 +68,8 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   snapshot.rejected_prefetches = state.rejected_prefetches;
 }
 
-// Returns whether OpenYurt wrote a revision that is newer than one of those in use. A workload may then have a newer
-// revision than its label names.
+// Returns whether OpenYurt wrote a revision that is newer than a revision in use. A workload may then have a newer
+// revision than its label shows.
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
     const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
@@ -165,13 +165,13 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
     AddRevision(revision, snapshot.revisions);
   }
   // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
-  // revision has set, so it needs these revisions too.
+  // revision has set, so it also needs these revisions.
   for (const std::string& label : RevisionLabels(snapshot.orphans))
     AddRevision(history.Named(revisions, label), snapshot.revisions);
 
-  // All revisions are needed in two cases, because any of them may have made a workload:
-  // - The label of a workload names no revision, because a user has changed the label.
-  // - OpenYurt wrote a workload, and has a newer revision than its label names (see OriginOf).
+  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
+  // - The label of a workload does not refer to a revision, because a user has changed the label.
+  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
   if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
     all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
@@ -179,12 +179,12 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 
   const StatusView status(daemon.status);
   if (status.is_ours()) {
-    // If the current revision no longer exists, the next status does not name it. So the operator does not look it up
+    // If the current revision no longer exists, the next status does not contain it. So the operator does not read it
     // again.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
-    // The currentRevision that OpenYurt wrote may be outdated, and the labels of workloads may be too (see OriginOf).
-    // So status is ignored. If all workloads have the same revision, that one is the current revision.
+    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
+    // ignored. If all workloads have the same revision, this is the current revision.
     const RevisionPtr named = history.Named(revisions, *labels.begin());
     const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
@@ -196,9 +196,9 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
-// Reads the Jobs from the server if no check is a Job any more. The operator then does not watch Jobs, and may lack the
-// right to read them. Such Jobs are left if an earlier spec had a check that is a Job, and changed before this process
-// started.
+// Reads the Jobs from the server if no check is a Job. The operator then does not watch Jobs, and may lack the
+// permission to read them. Jobs remain if an earlier spec had a check that is a Job, and the spec changed before this
+// process started.
 void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   const Json& status = snapshot.daemon.status;
   if (!state.jobs_left) {

@@ -1,4 +1,4 @@
-// Reads everything that one reconcile depends on.
+// Reads the input of one reconcile.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVER_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVER_H_
 
@@ -44,9 +44,9 @@ struct Blocked {
   bool retry = false;  // false: only a change by a user can resolve the error
 };
 
-// A cache is not filled yet, so nothing can be planned.
+// A cache is not filled yet, so no plan can be made.
 struct NotReady {
-  Duration poll{0};  // the time until the next try
+  Duration poll{0};  // the time until the next attempt
 };
 
 using Observed = std::variant<Observation, Blocked, NotReady>;
@@ -54,7 +54,7 @@ using Observed = std::variant<Observation, Blocked, NotReady>;
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Observer {
  public:
-  // Without `sampler`, checks with Prometheus can't run.
+  // If `sampler` is null, checks with Prometheus can't run.
   Observer(Client& client, const ReconcilerStores& stores, EventSink& events, Clock& clock, const CheckSampler* sampler,
            const ImageVolumes& image_volumes)
       : client_(client),

@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// The time for which the confirmation of failures is valid. The next reconcile of the daemon uses it, and may come late
-// if many daemons are in the queue.
+// The time for which the confirmation of failures is valid. The next reconcile of the daemon uses the confirmation, and
+// may start late if many daemons are in the queue.
 constexpr Duration kConfirmedFor = std::chrono::minutes(1);
 
 // Returns whether the error only shows that the plan is outdated, or that the process stops.
@@ -32,9 +32,9 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
   return executor.ReadWorkloads(daemon, stop);
 }
 
-// Checks that the cache has the revision of each workload that the plan adopts and changes, if it exists. The change
-// removes the values that the workload's revision has and the new one lacks. If the plan does not know the workload's
-// revision, these values stay.
+// Each workload that the plan adopts and updates has a revision label. Checks that the cache has this revision, unless
+// it does not exist. The update removes the values that the workload's revision has and the new revision lacks. If the
+// workload's revision is unknown, these values stay.
 Status ConfirmRevisionsOfOrphans(const Observation& seen, const Plan& plan, RevisionHistory& history,
                                  std::stop_token stop) {
   std::set<std::string> labels;
@@ -53,8 +53,8 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const
                                 DaemonState& state, std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
-    // Reads the failed pools from the server. The caches may be outdated, and a pool that they show as unhealthy may
-    // have been healthy for a long time.
+    // Reads the failed pools from the server. The caches may be stale, and a pool that they show as unhealthy may have
+    // been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
@@ -79,8 +79,8 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   }
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(), UpdatesWorkload);
   if (updates && !state.caches_confirmed) {
-    // The caches may be outdated. An earlier leader may have updated further workloads, or may have marked the revision
-    // as failed. More updates could then make too many pools unavailable.
+    // The caches may be stale. An earlier leader may have updated further workloads, or may have marked the revision as
+    // failed. More updates could then make too many pools unavailable.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;
@@ -102,8 +102,9 @@ Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState
   const std::optional<WallTime> wake = final.plan.wake;
   std::vector<PrefetchRef> prefetches = std::move(final.plan.outdated_prefetches);
   final.plan = yad::MakePlan(snapshot, state.memo);
-  final.plan.wake = wake;  // The retry has a backoff, and needs no poll as a gate that can't be read does.
-  final.plan.outdated_prefetches = std::move(prefetches);  // No other DaemonSet is deleted because of the failure.
+  final.plan.wake = wake;  // The retry has a backoff. Only a gate that can't be read needs a poll.
+  final.plan.outdated_prefetches =
+      std::move(prefetches);  // The failure must not cause the deletion of other DaemonSets.
   return true;
 }
 

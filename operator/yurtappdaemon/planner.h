@@ -1,4 +1,4 @@
-// Plans the writes of one reconcile. Before a risky write, live reads confirm what the caches show.
+// Plans the writes of one reconcile. Before a risky write, live reads confirm the state of the caches.
 #ifndef OPERATOR_YURTAPPDAEMON_PLANNER_H_
 #define OPERATOR_YURTAPPDAEMON_PLANNER_H_
 
@@ -19,7 +19,7 @@ namespace yad {
 // The plan that the executor carries out.
 struct FinalPlan {
   Plan plan;
-  Duration paced_due{0};  // time until the first write that WritePace delays; zero if there is none
+  Duration paced_due{0};  // time until the first write that WritePace delays; zero if no write is delayed
   // The error of a failed read or write that must succeed before an update or a rollback may start. It must be retried.
   std::optional<Error> retry = std::nullopt;
 };
@@ -31,7 +31,7 @@ class Planner {
       : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
 
   // Returns nullopt if the planner had to read or write something first. The reconcile must then start again.
-  // `executor` must be the one for the daemon's kind of workload.
+  // `executor` must be the executor for the daemon's kind of workload.
   //
   // The planner stores which pools belong to the groups with `percent`. If this fails, no update may start. The planner
   // then sets a freeze in `seen`, as the Observer does if it can't read whether updates are frozen.
@@ -39,11 +39,11 @@ class Planner {
                                             std::stop_token stop) const;
 
  private:
-  // Confirms by live reads that the pools have failed. If an earlier call has confirmed it, marks the revision as
+  // Confirms by live reads that the pools have failed. If an earlier call has confirmed this, marks the revision as
   // failed.
   Status PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor, DaemonState& state,
                          std::stop_token stop) const;
-  // The next two return false if a read or a write has made the plan outdated.
+  // The next two functions return false if a read or a write has made the plan outdated.
   Result<bool> ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
                               DaemonState& state, std::stop_token stop) const;
   // Stores the pools of groups with `percent`.

@@ -22,10 +22,10 @@ namespace {
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
 // Returns whether the stored rejection of an earlier write stays valid after the write `result`. It stays valid if the
-// server rejected another revision than the one of this write, and one of these is true:
+// server rejected another revision than this write's revision, and one of these is true:
 // - The write keeps the workload's revision.
-// - The write creates the workload from currentRevision, because the server rejected the new revision. Without the
-//   stored rejection, the next plan would count no failure.
+// - The write creates the workload from currentRevision, because the server rejected the new revision. If the rejection
+//   did not stay, the next plan would not count the failure.
 bool KeepsRejection(const PoolOutcome& result) {
   const PoolPlan& plan = *result.plan;
   const auto& rejected = plan.health.rejected;
@@ -53,7 +53,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.since = now;
       }
       // True if the write adapts the workload to its pool, for example to new taints. A pool that had soaked may have
-      // exceeded its deadline while it waited for this write. Its deadline then starts again.
+      // exceeded its deadline while it waited for this write. The deadline then starts again.
       const bool is_for_pool = result.workload && !result.outstanding && ChangesRenderInputs(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
       // The write has not succeeded. The workload still has its old revision, and its soak continues.
@@ -272,8 +272,8 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   }
   YAD_TRY(due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
-  // Receivers get a report only after the status is written. A later process reads from status what was already
-  // reported.
+  // Rollouts are reported to receivers only after the status is written. A later process reads from status which stages
+  // were already reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
   if (due == Duration::zero() && listeners_.trace != nullptr) {
@@ -281,8 +281,8 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
                              state.trace);
   }
 
-  // While the write of the new status is delayed, the server still has the old status. The revisions that it names must
-  // not be pruned.
+  // While the write of the new status is delayed, the server still has the old status. The revisions in the old status
+  // must not be pruned.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status, old_status_counts,

@@ -47,11 +47,11 @@ struct RolloutListeners {
 // Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
 class Reconciler {
  public:
-  // Optional arguments:
-  // - Without `limit`, any number of workloads may be removed together.
-  // - Without `misplaced`, status does not count misplaced pods.
-  // - Without `sampler`, checks with Prometheus can't run.
-  // - Without `missing_fields`, status has no condition about the CRD.
+  // Optional arguments, with the effect if they are not set:
+  // - `limit`: any number of workloads may be removed together.
+  // - `misplaced`: status does not contain the number of misplaced pods.
+  // - `sampler`: checks with Prometheus can't run.
+  // - `missing_fields`: status has no condition about the CRD.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
@@ -60,8 +60,8 @@ class Reconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. Its watch event then needs
-  // no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later version. The watch event of this
+  // version then does not need a reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
   // Returns the result of HealthPaceAfter for the daemon's last plan. Thread-safe.
   Duration HealthPaceOf(const ObjectKey& daemon) const;
@@ -73,10 +73,10 @@ class Reconciler {
   // Creates and deletes the DaemonSets that pull images.
   PrefetchOutcome PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written, DaemonState& state,
                              std::stop_token stop) const;
-  // Keeps the results that the next plan needs, and reports the writes.
+  // Stores the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status
-  // may be written. Zero: none is delayed.
+  // may be written. Zero: no status is delayed.
   Status Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                 DaemonState& state, Duration& due, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,

@@ -75,7 +75,7 @@ Status RemovalGate::FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& fact
     const auto pool = pools_.Get({"", removal.workload.pool});
     if (!pool && pool.error().reason != Reason::kNotFound) return Fail(pool.error());
     // Ignores pools that are older than their workload, because they were not deleted. A younger pool was created
-    // again, perhaps without the labels that a user had set. Timestamps can be compared as text (see
+    // again, perhaps without the labels that a user had set. Timestamps can be compared as strings (see
     // DeletedPoolsBefore).
     if (pool && (*pool)->meta().creation_timestamp <= workload.creation_timestamp) continue;
     may_be_lost.push_back(&workload);

@@ -18,8 +18,8 @@ namespace yad {
 // Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // `limit` is the flag --max-removals. Without it, the gate blocks only the removal of workloads whose NodePool was
-  // deleted together with the CRD.
+  // `limit` is the flag --max-removals. If it is nullopt, the gate blocks only the removal of workloads whose NodePool
+  // was deleted together with the CRD.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 

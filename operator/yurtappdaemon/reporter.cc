@@ -42,8 +42,8 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
   }
 }
 
-// A daemon without pools gets its first status at this age. Its NodePools are often created together with it, and their
-// events may arrive later. A status without pools would report success.
+// The first status of a daemon without pools is written at this age. The NodePools are often created together with the
+// daemon, and their events may arrive later. A status without pools would report success.
 //
 // creationTimestamp has whole seconds, so the real delay is 1 s to 2 s.
 constexpr Duration kAgeWithoutPools = std::chrono::seconds(2);

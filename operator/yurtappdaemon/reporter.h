@@ -25,13 +25,13 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it has changed. `before` is the daemon's present status. Returns the time until the status may
-  // be written. Zero: it is not delayed. A status is delayed:
+  // Writes the status if it has changed. `before` is the daemon's current status. Returns the time until the status may
+  // be written, or zero if it is not delayed. A status is delayed:
   // - until kStatusInterval after the last write
   // - until the daemon is 2 s old, if it has no pools and no status yet
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);
-  // Reports in the status, and once in an Event, why the operator does not act on the spec. Workloads stay as they are.
+  // Reports in the status, and once in an Event, why the operator does not act on the spec. Workloads do not change.
   // Returns the same time as WriteStatus.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
@@ -40,8 +40,8 @@ class Reporter {
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. Its watch event then needs
-  // no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later version. The watch event of this
+  // version then does not need a reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
   void Forget(const ObjectKey& daemon);

@@ -37,8 +37,8 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether only the status has changed. Such an event may wait: it may be the process's own write, whose
-// response has not arrived yet.
+// Returns whether only the status has changed. The event may then wait: it may result from the process's own write,
+// whose response has not arrived yet.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status

@@ -12,8 +12,8 @@ namespace yad {
 
 // Adds an entry "<status.updateRevision>/<group>" for each group to annotation apps.openyurt.io/approve, and removes
 // the entries of other revisions.
-// - `approved_before` gets the groups that already had an entry. If all of them had one, returns false and changes
-//   nothing.
+// - `approved_before` is set to the groups that already had an entry. If all groups had an entry, returns false and
+//   changes nothing.
 // - Fails if a group does not have approval Manual, or if the operator has not observed the newest spec yet.
 // - Fails if `wanted` is not "" and not status.updateRevision, because the user has seen another revision.
 Result<bool> Approve(const std::vector<std::string>& groups, const std::string& wanted, Json& daemon,

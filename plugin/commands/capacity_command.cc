@@ -42,7 +42,7 @@ void WarnOfUnread(Session& session, const ResourceType& type, const Error& error
   session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + error.message) << "\n";
 }
 
-// Prints a warning and returns an empty list if the Nodes can't be read, so that the command can still show its other
+// Prints a warning and returns an empty list if the Nodes can't be read, so that the command still shows its other
 // tables.
 std::vector<Json> ReadNodesOrWarn(Session& session, const std::string& label_selector) {
   auto nodes = ListAll(session.client, kNodeType, "", label_selector);

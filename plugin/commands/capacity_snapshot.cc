@@ -27,8 +27,8 @@ std::string QuotedNames(const std::vector<Json>& objects) {
   return Join(names);
 }
 
-// Converts numbers and booleans to strings in fields that must be strings. YAML in which users forget the quotes has
-// such values.
+// Converts numbers and booleans to strings in fields that must be strings. They occur if users forget the quotes in
+// YAML.
 class Texts {
  public:
   Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
@@ -57,8 +57,8 @@ class Texts {
   }
 
  private:
-  // Returns the member `key` of the object. If the object has no such member, returns a dummy value. Changes to the
-  // dummy have no effect on the object.
+  // Returns the member `key` of the object. If the member does not exist, returns a dummy value. Changes to the dummy
+  // have no effect on the object.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

@@ -21,7 +21,7 @@ struct CapacitySnapshot {
   CapacityPlan Plan(WallTime now) const;
 };
 
-// `source` is the name of the file in error messages. Pods without a namespace get namespace `ns`.
+// `source` is the name of the file in error messages. The namespace of pods without a namespace is `ns`.
 Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
                                               const std::string& ns);
 

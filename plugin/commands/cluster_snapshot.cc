@@ -37,8 +37,9 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
-// Returns the revision of the spec as it is when its rollout begins. If a revision with the same or a higher number
-// exists, the operator first gives this one the next number, and forgets its last rollout (RevisionHistory::Sync).
+// Returns the revision of the spec as it is when its rollout begins. If another revision with the same or a higher
+// number exists, the operator first raises the number of this revision, and forgets its last rollout
+// (RevisionHistory::Sync).
 RevisionPtr Renumbered(const RevisionPtr& update, const std::vector<RevisionPtr>& all) {
   std::int64_t highest = 0;
   for (const RevisionPtr& other : all) {
@@ -52,10 +53,9 @@ RevisionPtr Renumbered(const RevisionPtr& update, const std::vector<RevisionPtr>
   return renumbered;
 }
 
-// Adds these revisions to the snapshot: the revision of the spec, status.currentRevision, and the revisions that
-// `labels` names. `labels` has the values of the workloads' revision labels. Adds all revisions of the daemon in two
-// cases:
-// - A label names no known revision.
+// Adds these revisions to the snapshot: the revision of the spec, status.currentRevision, and the revisions in
+// `labels`, the values of the workloads' revision labels. Adds all revisions of the daemon in two cases:
+// - A label does not refer to a known revision.
 // - OpenYurt may have written a workload, so its label may be outdated.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
@@ -131,7 +131,8 @@ void RestoreRollout(Snapshot& snapshot, HealthRecord& health) {
   const StatusView status(snapshot.daemon.status);
   health = RestoreHealth(status);
   snapshot.health = &health;
-  // The plugin does not know since when a pool is healthy that a truncated status omits. So the pool counts as soaked.
+  // If a truncated status omits a pool, the plugin does not know since when the pool is healthy. So the pool counts as
+  // soaked.
   snapshot.unlisted_have_soaked = status.pools_truncated();
   snapshot.begun = status.BegunGroups(snapshot.update->name);
   snapshot.daemon.strategy.rolling.checks.clear();

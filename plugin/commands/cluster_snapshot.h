@@ -14,7 +14,7 @@
 namespace yad {
 
 // The objects in a Snapshot, except for the daemon itself. The objects must have projections, which hold the parsed
-// data. The comments of the members name the functions that make them.
+// data. The comments of the members list the functions that make the projections.
 struct SnapshotParts {
   std::vector<ObjectPtr> pools;      // all NodePools (ProjectPool)
   std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind (ProjectDeployment or ProjectStatefulSet)
@@ -29,12 +29,12 @@ Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts,
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);
 
 // Reads the objects for `daemon` from the server. The spec of `daemon` may differ from the spec on the server. The
-// snapshot leaves out spec.paused and updateStrategy, so that a plan for it changes all pools at once.
+// snapshot omits spec.paused and updateStrategy, so that a plan for it changes all pools together.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
 
-// Completes a snapshot for MakePlan. Restores from status what the operator remembers between two reconciles; `health`
-// gets the health of the pools, and the snapshot points to it. Removes the checks and the prefetch from the strategy,
-// because the snapshot has no Jobs and no DaemonSets: a plan then ignores them. Pure.
+// Completes a snapshot for MakePlan. Restores from status the state that the operator keeps between two reconciles.
+// Writes the health of the pools to `health`, to which the snapshot then points. Removes the checks and the prefetch
+// from the strategy, because the snapshot has no Jobs and DaemonSets. Pure.
 void RestoreRollout(Snapshot& snapshot, HealthRecord& health);
 
 }  // namespace yad

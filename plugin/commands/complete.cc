@@ -18,11 +18,11 @@
 namespace yad {
 namespace {
 
-// The time-out of a request. It is short because the user waits for the completion.
+// The timeout of a request. It is short because the user waits for the completion.
 constexpr std::chrono::milliseconds kReadTimeout{2'000};
 
-// Values of cobra's ShellCompDirective, a number that tells the shell's completion script how to continue. With kFiles,
-// the shell also completes file names.
+// Values of cobra's ShellCompDirective, a number that determines how the shell's completion script continues. With
+// kFiles, the shell also completes file names.
 constexpr int kFiles = 0;
 constexpr int kNoFiles = 4;
 
@@ -65,7 +65,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the command is known, uses the flags of the first command. Only the flags that all commands have are
+      // Before the command is known, uses the flags of the first command. Only the flags that all commands share are
       // valid there.
       const std::vector<FlagHelp>& flags = line.command != nullptr ? line.command->flags : commands.front().flags;
       const std::size_t equals = word.find('=');

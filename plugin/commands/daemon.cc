@@ -13,7 +13,8 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-// Looks for the two messages that the apiserver sends for an unknown type. For a missing object, it sends "not found".
+// Searches for the two messages that the apiserver sends for an unknown type. For a missing object, it sends "not
+// found".
 bool IsUnknownType(const Error& error) {
   return error.message.find("the server could not find the requested resource") != std::string::npos ||
          error.message.find("404 page not found") != std::string::npos;

@@ -1,4 +1,4 @@
-// Reads, writes and names YurtAppDaemons.
+// Reads and writes YurtAppDaemons, and formats their names.
 #ifndef PLUGIN_COMMANDS_DAEMON_H_
 #define PLUGIN_COMMANDS_DAEMON_H_
 
@@ -26,7 +26,7 @@ inline constexpr char kDaemonsUnknown[] =
     "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose another "
     "cluster with --context";
 
-// Reads the YurtAppDaemon that the command line names. If it does not exist, the error contains advice for the user.
+// Reads the YurtAppDaemon of the command line. If it does not exist, the error contains advice for the user.
 Result<Json> GetDaemon(Session& session);
 
 // Returns all objects of a type in a namespace ("" for all namespaces), read page by page.
@@ -39,10 +39,10 @@ Status ForEachMeta(Client& client, const ResourceType& type, const std::string& 
 // Applies `change` to the session's YurtAppDaemon, and updates the object on the server.
 // - If `change` returns false, writes nothing and returns null.
 // - After a conflict, reads the object again and retries, because the operator often writes the status. Fails if
-//   another client has changed the spec in the meantime, or has recreated the object.
+//   another client has changed the spec since the first read, or has recreated the object.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
-// Differs from the other EditDaemon in that it begins with `read`, an object that the caller has already read. Fails if
-// another client has changed the spec since then.
+// Like the other EditDaemon, but begins with `read`, an object that the caller has already read. Fails if another
+// client has changed the spec since then.
 Result<Json> EditDaemon(Session& session, Json read, bool dry_run,
                         const std::function<Result<bool>(Json& daemon)>& change);
 

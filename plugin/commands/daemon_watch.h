@@ -19,21 +19,21 @@ namespace yad {
 // retry a forbidden request forever.
 Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name);
 
-// A watched screen shows ages, so it is redrawn at this interval even if no object changes.
+// The interval at which a watched screen is redrawn even if no object changes, because it shows ages.
 inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
 
-// Keeps a list of daemons up to date. Watches in a thread of its own, from construction to destruction.
+// Keeps a list of daemons up to date. Watches on its own thread, from construction to destruction.
 // - Reconnects after failures. Ends only if etcd was restored from a backup, or if the server is now another cluster.
 // - Only one thread may call the functions. `client` must outlive this object.
 class DaemonWatch {
  public:
-  // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
+  // Watches all daemons of a namespace ("" for all namespaces), or only the daemon with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
   ~DaemonWatch();
 
   // Blocks until an object has changed since the last call, or until `end`. Fails if the watch has ended.
   Status Wait(SteadyTime end);
-  // Returns the error of the watch, because of which Daemons() may be out of date. Returns "" if the watch works.
+  // Returns the error of the watch, or "" if the watch works. After an error, Daemons() may be out of date.
   std::string error() const { return informer_.last_error(); }
   bool synced() const { return informer_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name

@@ -29,7 +29,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   std::vector<std::string> warnings;  // These warnings are about the operator's write, so the user does not see them.
   const WriteOptions dry_run{.dry_run = true, .warnings = &warnings};
   Json object = change.after;
-  object["metadata"].erase("resourceVersion");  // Without it, a change of status causes no conflict.
+  object["metadata"].erase("resourceVersion");  // If it is absent, a change of status does not cause a conflict.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {
@@ -41,7 +41,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   return answer;
 }
 
-// Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are any.
+// Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are changes.
 Result<bool> PrintDiff(Session& session, const Json& wanted) {
   YAD_TRY(const auto snapshot, ReadClusterSnapshot(session.client, wanted, session.clock.WallNow()));
   const YurtAppDaemon& daemon = snapshot.daemon;

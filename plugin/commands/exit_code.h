@@ -1,4 +1,4 @@
-// The exit codes of the program, for scripts. `kubectl yad --help` and docs/kubectl-yad.md list them too.
+// The exit codes of the program, for scripts. `kubectl yad --help` and docs/kubectl-yad.md also list them.
 #ifndef PLUGIN_COMMANDS_EXIT_CODE_H_
 #define PLUGIN_COMMANDS_EXIT_CODE_H_
 

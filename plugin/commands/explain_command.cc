@@ -24,8 +24,8 @@ namespace {
 // The namespace of the Leases that kubelets renew, one for each node.
 constexpr char kNodeLeases[] = "kube-node-lease";
 
-// Reads the objects that an explanation needs. If the user may not read some of them, adds an entry to `unread` and
-// continues. Fails only if the pool does not exist or if the server does not respond.
+// Reads the objects for an explanation. If the user may not read some of them, adds an entry to `unread` and continues.
+// Fails only if the pool does not exist or if the server does not respond.
 class Reader {
  public:
   explicit Reader(Session& session) : session_(session) {
@@ -36,8 +36,8 @@ class Reader {
   Result<Explanation> Read() {
     YAD_TRY_VOID(ReadPool());
     YAD_TRY_VOID(ReadDaemons());
-    // The pods are read before the nodes. In the other order, the pods of a node that joins in between would look
-    // misplaced.
+    // The pods are read before the nodes. In the reverse order, the pods of a node that joins between the reads would
+    // look misplaced.
     YAD_TRY_VOID(ReadPods());
     YAD_TRY_VOID(ReadNodes());
     FindMisplaced();
@@ -69,8 +69,8 @@ class Reader {
     return AddWarning("the NodePool", pool.error());
   }
 
-  // Lists the objects of all namespaces. If the user may not do that, lists those of the session's namespace. Returns
-  // whether one of the two lists succeeded.
+  // Lists the objects of all namespaces. If the user may not do that, lists the objects of the session's namespace.
+  // Returns whether one of the two lists succeeded.
   Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
                     const Each& each) {
     const auto list = [&](const std::string& ns) {

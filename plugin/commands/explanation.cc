@@ -57,7 +57,7 @@ std::string DescribeHold(const NodePool& pool, const std::string& maintenance) {
   return TextOr(text, kNone);
 }
 
-// Returns a text such as "Sat,Sun 22:00 for 4h (Asia/Tokyo)".
+// Returns a description such as "Sat,Sun 22:00 for 4h (Asia/Tokyo)".
 std::string DescribeWindow(const UpdateWindow& window) {
   static constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   std::string days;

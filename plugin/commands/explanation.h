@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// An explanation names at most this many nodes and misplaced pods (pods of the pool that run on a node outside of the
-// pool). Its counts include all of them.
+// An explanation lists at most this many nodes and misplaced pods (pods of the pool that run on a node outside the
+// pool). The counts include all of them.
 inline constexpr std::size_t kMaxNamedNodes = 20;
 inline constexpr std::size_t kMaxNamedPods = 10;
 
@@ -37,7 +37,7 @@ struct ExplainedDaemon {
   // - False: the daemon no longer selects the pool, and the pool's workload is being removed.
   // - nullopt: unknown, because the pool can't be read or the spec is invalid.
   std::optional<bool> selects;
-  std::string fault;                   // why the spec is invalid; "": it is valid
+  std::string fault;                   // the reason why the spec is invalid; "": the spec is valid
   std::optional<PoolOpening> opening;  // only for updateStrategy RollingUpdate
   Json pool;                           // the entry of status.pools; null if the status does not list the pool
 };
@@ -54,9 +54,9 @@ struct Explanation {
   std::string name;
   WallTime now;
   std::optional<Json> pool;
-  // "node n1: DrainInProgress": the first Node by name with a condition that holds the pool. "": there is none.
+  // "node n1: DrainInProgress": the first Node by name with a condition that holds the pool. "": no such Node.
   std::string maintenance;
-  std::optional<std::vector<ExplainedNode>> nodes;     // those that are not ready first, then by name
+  std::optional<std::vector<ExplainedNode>> nodes;     // nodes that are not ready first, then by name
   std::optional<std::vector<MisplacedPod>> misplaced;  // by name
   std::optional<std::vector<ExplainedDaemon>> daemons;
   std::vector<Unread> unread;

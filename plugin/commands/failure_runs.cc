@@ -29,7 +29,7 @@ RunTimes TimesOf(std::vector<seconds> times) {
 }
 
 // Selects the pools whose update fails at random. Does not use the distributions of the standard library, because they
-// give different numbers in different implementations.
+// return different numbers in different implementations.
 std::set<std::string> DrawFailing(const Snapshot& snapshot, double rate, std::mt19937_64& random) {
   std::set<std::string> failing;
   for (const PoolRef& pool : snapshot.pools) {

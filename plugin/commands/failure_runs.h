@@ -35,15 +35,15 @@ struct FailureRuns {
   };
   std::vector<End> ends;               // the most frequent first
   RunTimes times;                      // of all runs
-  std::map<std::size_t, int> reached;  // number of pools that get the revision -> number of runs
+  std::map<std::size_t, int> reached;  // number of pools that receive the revision -> number of runs
 
-  // Returns a quantile of the number of pools that get the revision. For example, if ReachedQuantile(0.9) is 12, the
-  // revision reaches at most 12 pools in 90% of the runs.
+  // Returns a quantile of the number of pools that receive the revision. For example, if ReachedQuantile(0.9) is 12,
+  // the revision reaches at most 12 pools in 90% of the runs.
   std::size_t ReachedQuantile(double share) const;
 };
 
 // Simulates the rollout several times. In each run, the update of each pool fails with the probability `rate`: the pool
-// does not become healthy on the revision of the spec. The same seed gives the same result on every machine.
+// does not become healthy on the revision of the spec. The same seed has the same result on every machine.
 FailureRuns SimulateFailures(const Snapshot& snapshot, SimulationOptions simulation, const FailureOptions& options);
 
 // The number of runs in which the revision reaches at least `from` and at most `to` pools.

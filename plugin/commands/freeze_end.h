@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Parses a time in RFC 3339, or a duration from `now` such as "12h". Returns the time in whole seconds.
-// Fails with kBadRequest if the text is neither, or if the time is not after `now`. The error message shows valid
-// texts, but does not name the flag.
+// Parses a time in RFC 3339, or a duration from `now` such as "12h". Returns the time in whole seconds. Fails with
+// kBadRequest if `text` is neither, or if the time is not after `now`. The error message has examples of valid values,
+// but does not contain the name of the flag.
 Result<WallTime> FreezeEnd(const std::string& text, WallTime now);
 
 }  // namespace yad

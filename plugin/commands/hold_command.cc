@@ -16,8 +16,8 @@
 namespace yad {
 namespace {
 
-// Finds a Node of the pool with a condition, such as DrainInProgress, that blocks updates of the pool. Returns a text
-// such as "node n1: DrainInProgress" for the first such Node by name; "" if there is none.
+// Finds a Node of the pool with a condition, such as DrainInProgress, that blocks updates of the pool. Returns a
+// description such as "node n1: DrainInProgress" of the first such Node by name; "" if there is none.
 Result<std::string> DescribeNodeMaintenance(Client& client, const std::string& pool) {
   YAD_TRY(const auto nodes, ListAll(client, kNodeType, "", std::string(kNodePoolLabel) + "=" + pool));
   std::string first, text;
@@ -55,7 +55,7 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
 }
 
 // Returns the value of the pool's hold annotation, which is the reason of the hold. Returns nullopt if the pool has no
-// such annotation or can't be read. A user may have the right to patch pools without the right to read them.
+// such annotation or can't be read. A user may have the permission to patch pools without the permission to read them.
 std::optional<std::string> ReasonOfHold(const Result<Json>& before) {
   if (!before) return std::nullopt;
   const ObjectMeta meta = ParseMeta(*before);

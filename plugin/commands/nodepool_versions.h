@@ -9,9 +9,10 @@
 
 namespace yad {
 
-// Calls `send` with each API version of NodePools until one succeeds, or until the server finds no such pool or forbids
-// the request. Returns the last result. A version may fail: if a pool is stored in another version, the server needs a
-// conversion webhook, which may no longer exist. `types` is not empty, see DiscoverNodePoolTypes.
+// Calls `send` with each API version of NodePools until a call succeeds, or until the server responds that the pool
+// does not exist or that the request is forbidden. Returns the last result. A request in one version may fail: if a
+// pool is stored in another version, the server needs a conversion webhook, which may no longer exist. `types` must not
+// be empty (see DiscoverNodePoolTypes).
 template <typename Send>
 auto InAnyVersion(const std::vector<ResourceType>& types, Send send) -> decltype(send(types.front())) {
   for (auto type = types.begin();; ++type) {

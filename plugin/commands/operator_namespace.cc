@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// The chart gives its Deployment this label, unless nameOverride is set.
+// The chart sets this label on its Deployment, unless nameOverride is set.
 constexpr char kLabel[] = "app.kubernetes.io/name=yurtappdaemon-operator";
 constexpr char kAdvice[] = "give the operator's namespace with --operator-namespace NAMESPACE";
 

@@ -10,15 +10,14 @@
 
 namespace yad {
 
-// Returns the value of --operator-namespace if it is given. Otherwise, returns the namespace of the operator's
-// Deployment, which has the labels of the chart.
-// Fails if Deployments can't be listed, or if there is not exactly one such namespace. The error message then suggests
-// the flag.
+// Returns the value of --operator-namespace if it is set. Otherwise, returns the namespace of the operator's
+// Deployment, which has the labels of the chart. Fails if Deployments can't be listed, or if there is not exactly one
+// such namespace. The error message then suggests the flag.
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 
-// Prints a warning if --operator-namespace names a namespace that has no Deployment with the label of the operator's
-// chart. Prints nothing if the flag is not given, or if the Deployments there can't be listed.
+// Prints a warning if the namespace in --operator-namespace has no Deployment with the label of the operator's chart.
+// Prints nothing if the flag is not set, or if the Deployments in the namespace can't be listed.
 void WarnOfAbsentOperator(Session& session);
 
 }  // namespace yad

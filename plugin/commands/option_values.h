@@ -23,9 +23,9 @@ std::string CheckDryRun(const std::string& kind);
 // Checks rules about several flags and arguments, such as flags that exclude each other.
 std::string CheckCombination(const PluginOptions& options);
 
-// Parses a value of --dry-run. Returns nullopt for other text.
+// Parses a value of --dry-run. Returns nullopt for other strings.
 std::optional<DryRun> ParseDryRun(const std::string& kind);
-// Parses a probability from 0 to 1 or from 0% to 100%. Returns nullopt for other text.
+// Parses a probability from 0 to 1 or from 0% to 100%. Returns nullopt for other strings.
 std::optional<double> ParseRate(const std::string& text);
 
 }  // namespace yad

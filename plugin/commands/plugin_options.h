@@ -75,12 +75,13 @@ struct PluginOptions {
   std::optional<WallTime> now;           // for capacity plan and simulate
   bool failing = false;                  // for simulate: every update fails
   std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
-  std::optional<std::chrono::milliseconds> duration;  // for simulate: of one update; nullopt: as the last one
-  std::optional<double> failure_rate;                 // for simulate: from 0 to 1
-  int runs = 100;                                     // for simulate, with failure_rate
-  std::uint64_t seed = 1;                             // for simulate, with failure_rate
-  int port = 0;                                       // for dashboard; 0: any free port
-  bool open = true;                                   // for dashboard: open a browser
+  std::optional<std::chrono::milliseconds>
+      duration;                        // for simulate: of one update; nullopt: like the pool's last update
+  std::optional<double> failure_rate;  // for simulate: from 0 to 1
+  int runs = 100;                      // for simulate, with failure_rate
+  std::uint64_t seed = 1;              // for simulate, with failure_rate
+  int port = 0;                        // for dashboard; 0: any free port
+  bool open = true;                    // for dashboard: open a browser
 };
 
 }  // namespace yad

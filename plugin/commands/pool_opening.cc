@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxZone = 64;  // The text of an invalid annotation may have any length.
+constexpr std::size_t kMaxZone = 64;  // The value of an invalid annotation may have any length.
 
 std::vector<std::string> ZonesOf(const std::vector<UpdateWindow>& windows, const std::string& of_pool) {
   const std::string own = of_pool.empty() ? "UTC" : Cut(of_pool, kMaxZone);

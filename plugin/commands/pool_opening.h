@@ -18,11 +18,11 @@ struct PoolOpening {
   std::string fault;
 };
 
-// Returns when the update windows allow updates of this NodePool. The windows are those of the pool or of `daemon`. The
+// Returns when the update windows allow updates of this NodePool. The windows come from the pool or from `daemon`. The
 // snapshot in `gates` must contain the same daemon.
 PoolOpening OpeningOf(const Json& node_pool, const YurtAppDaemon& daemon, Gates& gates);
 
-// Describes when the windows open: "now", "no" (never), or a text such as "2026-01-03T01:00:00Z (Sat 02:00
+// Describes when the windows open: "now", "no" (never), or a time such as "2026-01-03T01:00:00Z (Sat 02:00
 // Europe/Oslo)". Returns "<unknown>" if this computer has no time zone database.
 std::string DescribeOpening(const PoolOpening& opening);
 // Returns an object with the fields windowsFrom, open, opens, opensLocally and fault.

@@ -80,7 +80,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
 }
 
 // Prints a watched table to a file or a pipe. Prints the whole table first, and later only the rows that have changed.
-// A row whose age alone has changed is not printed again.
+// A row in which only the age has changed is not printed again.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

@@ -20,7 +20,7 @@ namespace {
 
 struct PoolsForRender {
   std::vector<NodePool> pools;
-  bool described = false;  // the pools are from a file, which has their labels, types and taints
+  bool described = false;  // the pools are from a file with their labels, types and taints
 };
 
 Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& console) {

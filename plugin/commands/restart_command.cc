@@ -18,12 +18,12 @@ namespace {
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
 // The annotation in the pod template of one pool's workload that restarts only this pool. kubectl's annotation
-// (kRestartedAt) can't be used for this: a restart of the whole daemon adds it to the daemon's workload template, and
+// (kRestartedAt) can't be used for this. A restart of the whole daemon adds it to the daemon's workload template, and
 // the operator then resets its value in each pool.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 
-// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither.
+// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither field.
 const char* FieldOf(const Json& daemon) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
@@ -100,7 +100,8 @@ Result<int> RestartPools(Session& session) {
     std::string pool = meta.Label(kPoolNameLabel);
     if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(std::move(pool), std::move(meta));
   }));
-  // Checks all names first. Otherwise, an unknown name could end the command after some pools have been restarted.
+  // Checks all names first. Otherwise, the command could fail because of an unknown name after it has restarted some
+  // pools.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {
     if (by_pool.contains(pool)) continue;

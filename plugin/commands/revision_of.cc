@@ -10,8 +10,8 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPt
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
   // SameContent ignores an imagePullPolicy that OpenYurt has added to a stored revision. So several revisions may
-  // match. As in the operator, the newest revision with exactly the same content is used; if there is none, the newest
-  // other match.
+  // match. As in the operator, the newest revision with exactly the same content is used. Otherwise, the newest other
+  // match is used.
   RevisionPtr newest;
   bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {

@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the newest revision in `known` that has the content of the daemon's spec. If there is none, returns the
-// revision that the operator would create, with the name that it would get.
+// Returns the newest revision in `known` that has the content of the daemon's spec. If none has this content, returns
+// the revision that the operator would create, with its name.
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
 
 }  // namespace yad

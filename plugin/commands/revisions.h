@@ -25,7 +25,7 @@ std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
 
-// Returns the revision with this number. If there is none, the error names the existing numbers.
+// Returns the revision with this number. If it does not exist, the error lists the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Returns the part of the spec that is stored in this revision.

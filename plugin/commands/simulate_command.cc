@@ -30,7 +30,7 @@ Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
   return std::move(manifests.front());
 }
 
-// Reads the YurtAppDaemon from the server. If --filename is given, returns the result of applying the file.
+// Reads the YurtAppDaemon from the server. If --filename is set, returns the result of applying the file.
 Result<Json> WantedDaemon(Session& session) {
   if (session.options.file.empty()) return GetDaemon(session);
   YAD_TRY(auto manifest, ReadManifest(session.options, session.console));

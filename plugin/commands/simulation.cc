@@ -58,7 +58,7 @@ class Simulator {
   Simulator(Snapshot snapshot, const SimulationOptions& options)
       : snapshot_(std::move(snapshot)), strategy_(snapshot_.daemon.strategy.rolling), options_(options) {
     result_.from = result_.to = snapshot_.now;
-    // The simulation assumes that all checks pass, and that images are pulled at once.
+    // The simulation assumes that all checks pass, and that images are pulled immediately.
     RestoreRollout(snapshot_, health_);
     const PoolGroups groups = GroupsOf(snapshot_);
     for (std::size_t i = 0; i < snapshot_.pools.size(); ++i) {
@@ -139,8 +139,8 @@ class Simulator {
     if (target.is_current && !target.rolled_back) return;
     for (std::size_t i = 0; i < plan.pools.size(); ++i) {
       const PoolPlan& pool = plan.pools[i];
-      // If both revisions render alike for a pool, the pool keeps the current revision, and the rollout does not reach
-      // it.
+      // If both revisions render the same workload for a pool, the pool keeps the current revision, and the rollout
+      // does not update it.
       const bool moved = !snapshot_.current || !IsOfRevision(pool.from, snapshot_.current);
       result_.pools[i].had = pool.workload && pool.on_update && moved;
     }
@@ -192,7 +192,7 @@ class Simulator {
       const PoolPlan& pool = plan.pools[i];
       PoolHealth& record = health.emplace(pool.pool, pool.health).first->second;
       if (pool.action == WorkloadAction::kNone || pool.deferred) continue;
-      // A write that does not change the revision restarts no pods.
+      // A write that does not change the revision does not restart pods.
       const bool begins = pool.to.revision != nullptr && record.revision != pool.to.revision->name;
       if (!WriteWorkload(pool, begins)) continue;
       if (!begins) continue;
@@ -207,7 +207,7 @@ class Simulator {
     health_ = std::move(health);
   }
 
-  // Records that the pool gets new pods.
+  // Records that the pool's pods are replaced.
   void Begins(const Plan& plan, std::size_t i) {
     SimulatedPool& pool = result_.pools[i];
     const bool to_update = plan.pools[i].to.revision->name == snapshot_.update->name;
@@ -283,7 +283,7 @@ class Simulator {
     }
   }
 
-  // Returns the next time at which the plan may change; nullopt if it does not change any more.
+  // Returns the next time at which the plan may change; nullopt if it no longer changes.
   std::optional<WallTime> NextChange(const Plan& plan) const {
     std::optional<WallTime> next;
     const auto at = [&](WallTime then) {

@@ -25,13 +25,13 @@ struct SimulationOptions {
 struct SimulatedPool {
   std::string name;
   std::string group;
-  bool had = false;                            // at the start, the pool has the spec's revision, which is not complete
-  std::optional<WallTime> starts;              // the write that updates the pool to the spec's revision
-  std::optional<WallTime> healthy;             // the first time that the pool is healthy on that revision
-  std::optional<WallTime> ends;                // the pool has been healthy on it for minReadySeconds
-  std::optional<WallTime> failed_at;           // when the pool begins to count for maxFailures
-  std::optional<WallTime> goes_back;           // the write that restores status.currentRevision
-  bool offline = false;                        // its site is offline, so it does not become healthy
+  bool had = false;                   // at the start, the pool has the spec's revision, whose rollout is not complete
+  std::optional<WallTime> starts;     // the write that updates the pool to the spec's revision
+  std::optional<WallTime> healthy;    // the first time that the pool is healthy on that revision
+  std::optional<WallTime> ends;       // the pool has been healthy on it for minReadySeconds
+  std::optional<WallTime> failed_at;  // when the pool begins to count for maxFailures
+  std::optional<WallTime> goes_back;  // the write that restores status.currentRevision
+  bool offline = false;               // its site is offline, so it does not become healthy
   WaitingFor waiting_for = WaitingFor::kNone;  // at the end
 };
 
@@ -50,7 +50,7 @@ struct Simulation {
   std::vector<SimulatedEvent> events;  // in the order of time
   std::vector<std::string> failures;   // pools whose workload can't be rendered, with the reason
 
-  // Returns the number of pools that get the revision of the spec, or have it at the start.
+  // Returns the number of pools that receive the revision of the spec, or have it at the start.
   std::size_t reached() const;
 };
 

@@ -16,13 +16,13 @@ namespace yad {
 inline constexpr char kSnapshotCommand[] =
     "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
 
-// An ObjectReader whose objects are from one file. Ignores objects of types that simulations do not need.
+// An ObjectReader that reads from one file. Ignores objects of types that simulations do not need.
 class SnapshotFile : public ObjectReader {
  public:
   static constexpr std::size_t kMaxBytes = 256u << 20;
   static constexpr std::size_t kMaxObjects = 200'000;
 
-  // Reads and checks the file ("-": standard input). An error names the line and the field.
+  // Reads and checks the file ("-": standard input). An error contains the line and the field.
   static Result<SnapshotFile> Read(const std::string& path, Console& console);
   static Result<SnapshotFile> Make(ManifestFile file);
 
@@ -33,12 +33,12 @@ class SnapshotFile : public ObjectReader {
   Result<std::vector<Json>> ListNodePools() override;
 
   // Finds the YurtAppDaemon with this name and returns its namespace. Looks only in namespace `ns`, unless `ns` is "".
-  // Fails if the file has no such YurtAppDaemon, or if several namespaces have one.
+  // Fails if the file has no YurtAppDaemon of this name, or if several namespaces have one.
   Result<std::string> NamespaceOf(const std::string& name, const std::string& ns) const;
   // Checks that the spec of this YurtAppDaemon in the file is valid.
   Status CheckSpec(const ObjectKey& key) const;
-  // Checks that the file contains the objects that the daemon's status refers to. The error names a missing object or
-  // type.
+  // Checks that the file contains the objects that the daemon's status refers to. The error contains the missing object
+  // or type.
   Status CheckParts(const Json& daemon) const;
   // Returns whether the file has an object of the type.
   bool Has(const ResourceType& type) const { return by_key_.contains(type.resource); }
@@ -47,7 +47,7 @@ class SnapshotFile : public ObjectReader {
   Status Add(std::size_t object);
 
   ManifestFile file_;
-  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;  // the indexes of objects, by resource
+  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;  // the indices of the objects, by resource
 };
 
 }  // namespace yad

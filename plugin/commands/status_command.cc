@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kNamedFailures = 10;
 
 // Prints why pools are not ready, in lines such as "pool a failed: ImagePullBackOff: …". A pool that has not failed yet
-// has a line without "failed". Prints a line again only after its text has changed.
+// has a line without "failed". Prints a line again only after it has changed.
 class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {

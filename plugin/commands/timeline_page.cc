@@ -107,7 +107,7 @@ class Page {
     return whole > 0 ? std::chrono::duration<double>(time - simulation_.from).count() / whole : 0;
   }
 
-  // Adds a bar. The style sheet sets a minimum width, so a bar without a duration is visible too.
+  // Adds a bar. The style sheet sets a minimum width, so a bar without a duration is also visible.
   void AddBar(const char* kind, WallTime from, WallTime to) {
     const double left = ShareAt(from);
     html_ += std::string("<span class=\"bar ") + kind + "\" style=\"left:min(" + Percent(left) +

@@ -8,7 +8,7 @@
 
 namespace yad {
 
-// Returns one HTML document that needs no other file and no script. Text from the cluster is escaped.
+// Returns one HTML document without scripts and references to other files. Text from the cluster is escaped.
 std::string TimelinePage(const Timeline& timeline);
 
 }  // namespace yad

@@ -27,8 +27,8 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
 }
 
 Result<bool> RestoreRevision(const RevisionContent& revision, Json& daemon) {
-  // Returns false if the spec already equals the revision. An invalid spec never equals it, so the undo can replace an
-  // invalid spec.
+  // Returns false if the spec already equals the revision. An invalid spec never equals the revision, so an undo can
+  // replace it.
   if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;
   const char* field = TemplateField(revision.kind);
   const Json* now = Find(daemon, {"spec", "workloadTemplate", field});

@@ -11,9 +11,10 @@
 namespace yad {
 
 // Returns the duration of each pool's last update, from its start until the pool was healthy. Omits a pool if the
-// duration is unknown or longer than progressDeadlineSeconds. Such a long update had failed, or the pool became
+// duration is unknown or longer than progressDeadlineSeconds. In that case the update had failed, or the pool became
 // unhealthy again later.
-// An annotation of the workload contains the start. The end is
+//
+// The start comes from an annotation of the workload. The end is
 // - for a Deployment: the time in condition Progressing at which its controller found the new ReplicaSet available;
 // - for a StatefulSet in a pool with phase Soaking: the last change of the phase;
 // - for a StatefulSet in a pool with phase Ready: minReadySeconds before the last change of the phase. The end is

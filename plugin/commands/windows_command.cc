@@ -30,9 +30,9 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
   return pools;
 }
 
-// Warns about pools with a hold, because their updates do not start even if a window is open. Pools that are held for
-// invalid windows are left out: the table shows their fault. The command does not read the Nodes, so it takes the pools
-// that a Node in maintenance holds from the status.
+// Warns about pools with a hold, because their updates do not start even if a window is open. Does not warn about pools
+// that are held for invalid windows, because the table shows the error. Finds pools that are held by a Node in
+// maintenance in the status, because the command does not read Nodes.
 void WarnOfHolds(Session& session, const Json& daemon, const std::vector<Json>& pools, Gates& gates) {
   const auto warn = [&](const std::string& text) { session.console.err << "Warning: " << Printable(text) << "\n"; };
   for (const Json& object : pools) {

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxText = 1024;  // bytes of a reason; the commands have limits of their own
+constexpr std::size_t kMaxText = 1024;  // bytes of a reason; the commands have their own limits
 constexpr std::size_t kMaxPools = 1000;
 
 tl::unexpected<Error> Bad(const std::string& why) { return Fail(Reason::kBadRequest, why); }

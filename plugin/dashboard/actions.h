@@ -1,5 +1,5 @@
-// The changes that the page can make. Each is a command of this program: the page shows the command line, and the
-// server parses and runs exactly that command line.
+// The changes that the page can make. Each change is a command of this program: the page shows the command line, and
+// the server parses and runs exactly this command line.
 #ifndef PLUGIN_DASHBOARD_ACTIONS_H_
 #define PLUGIN_DASHBOARD_ACTIONS_H_
 
@@ -25,11 +25,10 @@ struct CommandOutput {
   std::string out;
   std::string warnings;
 };
-// Parses the arguments and runs the command that they name, except `dashboard`. Returns the command's error if it
-// fails.
+// Parses the arguments and runs the command, except `dashboard`. Returns the command's error if it fails.
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);
 
-// Parses "NAMESPACE/NAME". Fails with kBadRequest for other text.
+// Parses "NAMESPACE/NAME". Fails with kBadRequest for other strings.
 Result<ObjectKey> ParseKey(const std::string& text);
 
 }  // namespace yad

@@ -25,8 +25,8 @@ constexpr char kOpen[] = "xdg-open";
 
 Status Failed(const std::string& what, int error) { return Fail(Reason::kConfig, what + ": " + std::strerror(error)); }
 
-// Starts a program that neither reads from nor writes to the terminal. It gets a session of its own, so that Ctrl-C in
-// the terminal does not end it.
+// Starts a program that neither reads from nor writes to the terminal. The program has its own session, so that Ctrl-C
+// in the terminal does not terminate it.
 Status Start(const char* program, const char* argument) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);

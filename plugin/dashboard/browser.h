@@ -11,8 +11,8 @@ namespace yad {
 // Returns whether this process has a display.
 bool HasDisplay();
 
-// Opens an address in a browser by means of an HTML file that redirects to it. The address contains a secret, and other
-// users can see the arguments of a process. They can't read the file.
+// Opens an address in a browser, through an HTML file that redirects to the address. The address contains a secret.
+// Other users can see the arguments of a process, but they can't read the file.
 class AddressFile {
  public:
   AddressFile() = default;

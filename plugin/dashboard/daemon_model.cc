@@ -131,7 +131,7 @@ Json ConditionsOf(const Json& daemon) {
   return conditions;
 }
 
-// Returns the named groups, and the default group if it has pools. `next` gets the first time at which a soak ends.
+// Returns the named groups, and the default group if it has pools. Sets `next` to the first time at which a soak ends.
 Json Groups(const DaemonInput& input, const std::vector<PoolFacts>& pools, std::optional<WallTime>& next) {
   Json groups = Json::array();
   if (input.planned == nullptr || !input.planned->plan.rollout) return groups;
@@ -187,7 +187,7 @@ std::string GroupName(const DaemonInput& input, const PoolFacts& pool) {
   return ShownName(input.planned->snapshot.daemon.strategy.rolling.groups[*pool.group]);
 }
 
-// Adds an item to JSON text of a list that has no closing bracket yet.
+// Adds an item to the JSON of a list that has no closing bracket yet.
 void AppendItem(std::string& list, const std::string& item) {
   if (list.size() > 1) list += ',';
   list += item;

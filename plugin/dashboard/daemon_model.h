@@ -14,15 +14,15 @@ namespace yad {
 
 struct DaemonInput {
   Json object;                               // the YurtAppDaemon
-  const PlannedSnapshot* planned = nullptr;  // null: something can't be read, or the spec is invalid
+  const PlannedSnapshot* planned = nullptr;  // null: an object can't be read, or the spec is invalid
   std::vector<std::string> warnings;         // the reasons why `planned` is null
   std::vector<TimelineEntry> timeline;       // newest first
-  std::int64_t undo_to = 0;                  // the number of the revision that an undo restores; 0: none, or unknown
+  std::int64_t undo_to = 0;  // the number of the revision that an undo restores; 0: no revision, or unknown
   WallTime now;
 };
 
-// The state of one daemon as the page shows it. A state never changes, so successive states share the pools that stay
-// the same.
+// The state of one daemon as the page shows it. A state is immutable, so successive states share the pools that do not
+// change.
 struct ShownDaemon {
   struct Pool {
     PoolFacts facts;

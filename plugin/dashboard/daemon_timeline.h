@@ -21,7 +21,7 @@ struct TimelineEntry {
   bool operator==(const TimelineEntry&) const = default;
 };
 
-// The parts of a daemon's state that the time line compares.
+// The parts of a daemon's state that the timeline compares.
 struct DaemonMoment {
   std::string revision;  // updateRevision
   std::string progress;  // the reason of condition Progressing
@@ -32,14 +32,14 @@ DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
 
 // Returns the changes between two moments. Pools with the same change share an entry.
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
-// Returns an entry for each time at which pools got their present phase. The time line begins with these entries,
+// Returns an entry for each time at which pools entered their current phase. The timeline begins with these entries,
 // because there is no earlier moment to compare with.
 std::vector<TimelineEntry> FirstTimeline(const DaemonMoment& moment);
 // Returns one entry for each Event.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 
-// Merges two lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with equal texts
-// at about the same time become one.
+// Merges two lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with the same
+// text at about the same time are combined.
 std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
 
 }  // namespace yad

@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Serves the page until SIGINT or SIGTERM. Blocks these signals in the calling thread, so that threads that it starts
-// later inherit the block. Must be called before the process has other threads.
+// Serves the page until SIGINT or SIGTERM. Blocks these signals in the calling thread, so that new threads inherit the
+// signal mask. Must be called before the process has other threads.
 Result<int> RunDashboard(Session& session);
 
 }  // namespace yad

@@ -13,17 +13,17 @@
 
 namespace yad {
 
-// Returns the time as RFC 3339 text; null if there is none.
+// Returns the time as an RFC 3339 string; null for nullopt.
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);
 
 // Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
 Json FleetEntry(const Json& daemon);
 
-// The freeze, or the reason why the dashboard does not know whether there is one.
+// The freeze, or the reason why the dashboard does not know whether updates are frozen.
 struct KnownFreeze {
   std::optional<Freeze> freeze;
-  std::string warning;  // the reason why it is not known; "": it is known
+  std::string warning;  // the reason why the freeze is not known; "": it is known
 };
 
 struct FleetInput {

@@ -27,8 +27,8 @@ namespace net = boost::asio;
 using boost::system::error_code;
 using tcp = net::ip::tcp;
 
-// A browser opens at most six connections to a server. More threads leave some for other requests, such as a reload of
-// the page, while all of them wait for the apiserver.
+// A browser opens at most six connections to a server. With more threads, the server can still respond to other
+// requests, such as a reload of the page, while the requests of these connections wait for the apiserver.
 constexpr int kHandlerThreads = 16;
 constexpr std::chrono::seconds kFarewellTime{1};
 constexpr char kHeartbeat[] = ": \n\n";
@@ -90,7 +90,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     });
   }
 
-  // If this connection is a stream, sends its new events. Does nothing while it is still sending earlier ones.
+  // If this connection is a stream, sends its new events. Does nothing while it is still sending earlier events.
   void Pump() {
     if (feed_ == nullptr || writing_) return;
     std::string text = feed_->Next();
@@ -106,7 +106,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
  private:
-  // Responds to a request that could not be parsed. If the connection has ended or timed out, only closes it.
+  // Responds to a request that could not be parsed. If the connection was closed or timed out, only closes it.
   void Reject(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
@@ -155,7 +155,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
   // Ends a connection after its last response. Closes it when the client has closed its side, or after kFarewellTime.
-  // If the server closed it at once, a client that is still sending a rejected request would lose the response.
+  // If the server closed it immediately, a client that is still sending a rejected request would lose the response.
   void Farewell() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -191,10 +191,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     WritePart(0);
   }
 
-  // Writes text_ from this offset. Each part has its own time-out, because a long text may need much time on a slow
+  // Writes text_ from this offset. Each part has its own timeout, because a long text may take much time on a slow
   // link.
   void WritePart(std::size_t offset) {
-    // This time-out applies only to the write below. AwaitEnd started its read earlier and without a time-out.
+    // This timeout applies only to the write below. AwaitEnd started its read earlier and without a timeout.
     stream_.expires_after(shared_.options.write_timeout);
     const net::const_buffer rest = net::buffer(text_) + offset;
     stream_.async_write_some(rest, [self = shared_from_this(), offset](error_code error, std::size_t written) {

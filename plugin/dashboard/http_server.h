@@ -29,8 +29,8 @@ class EventFeed {
  public:
   virtual ~EventFeed() = default;
   // Returns the events since the last call in the format of the stream; "" if there are none. The server calls Next
-  // only after it has sent the previous text, so that no queue grows for a slow client. Called on the server's thread;
-  // must not block.
+  // only after it has sent the previous events, so that a slow client does not cause a queue. Called on the server's
+  // thread; must not block.
   virtual std::string Next() = 0;
 };
 
@@ -43,8 +43,8 @@ struct HttpReply {
 
 struct HttpServerOptions {
   int port = 0;  // 0: any free port
-  // If the server has this many connections, each new one replaces the oldest connection that waits for a request. If
-  // no connection waits for a request, the server closes the new one.
+  // If the server has this many connections, a new connection replaces the oldest connection that waits for a request.
+  // If no connection waits for a request, the server closes the new connection.
   std::size_t max_connections = 32;
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;

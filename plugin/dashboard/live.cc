@@ -21,10 +21,10 @@ namespace {
 constexpr std::chrono::seconds kPace{1};
 // The interval of updates while a browser waits for the first state of a daemon.
 constexpr std::chrono::milliseconds kUrgentPace{50};
-// States are computed again at this interval, because a plan also changes when a soak or a window ends, without any
-// event.
+// The interval at which states are computed again, because a plan also changes without an event, when a soak or a
+// window ends.
 constexpr std::chrono::seconds kRefresh{15};
-constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows any more
+constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows
 
 ReflectorOptions WatchingDaemons(const std::string& ns) { return {.type = kYurtAppDaemonType, .ns = ns}; }
 
@@ -247,7 +247,7 @@ struct Live::Impl {
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
       // A missing state usually arrives soon, so `all` becomes false, and Run tries again after kUrgentPace. If the
-      // watch of the daemons has an error, the state will not arrive soon, so `all` stays.
+      // watch of the daemons has an error, the state will not arrive soon, so `all` does not change.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }
@@ -257,7 +257,7 @@ struct Live::Impl {
 
   // Drops slots that no browser shows, but keeps the kKeptWatches most recent of them. Returns the remaining slots.
   std::map<ObjectKey, std::shared_ptr<Slot>> Followed() {
-    // Slots are destroyed after the mutex is released: their reflectors may need the mutex before they end.
+    // Slots are destroyed after the mutex is released: their reflectors may need the mutex before they stop.
     std::vector<std::shared_ptr<Slot>> forgotten;
     std::lock_guard lock(mutex);
     std::vector<std::pair<std::uint64_t, ObjectKey>> idle;

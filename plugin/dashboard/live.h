@@ -23,7 +23,7 @@ struct LiveOptions {
 };
 
 // Thread-safe. Internal threads watch from construction to destruction. `client` must outlive this object. A feed may
-// outlive it, but then has no more events.
+// outlive this object, but then has no more events.
 class Live {
  public:
   // `changed` is called on an internal thread, at most once per second, when feeds have new events.

@@ -70,8 +70,8 @@ void Derive(const PlannedSnapshot& planned, std::size_t index, const ViewContext
   pool.ready_replicas = view.workload->state().ready_replicas;
 }
 
-// Returns whether the pool's workload needs no write to match the revision `update`. The workload may be of an earlier
-// revision, if both revisions render the same for this pool.
+// Returns whether the pool's workload already matches the revision `update`. The workload may have an earlier revision,
+// if both revisions render the same workload for this pool.
 bool NeedsNoWriteInPool(const PlannedSnapshot& planned, std::size_t index, const std::string& update) {
   const PoolPlan& plan = planned.plan.pools[index];
   return planned.snapshot.update->name == update && plan.on_update && plan.action == WorkloadAction::kNone;

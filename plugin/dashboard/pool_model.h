@@ -16,15 +16,14 @@
 namespace yad {
 
 // A snapshot and the operator's plan for it, only for display. The plan ignores checks, prefetches, and conditions of
-// Nodes. So DisplayedPools takes the phase of a pool from status.pools, and from the plan only if the status does not
-// list the pool.
+// Nodes. So DisplayedPools uses the plan only for the phases of pools that status.pools does not list.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot
   Plan plan;
   std::vector<std::size_t> groups;  // the group of each pool, in the order of the snapshot
 };
-// Each daemon needs a `memo` of its own.
+// Each daemon needs its own `memo`.
 std::unique_ptr<const PlannedSnapshot> PlanForDisplay(Snapshot snapshot, PlanMemo& memo);
 
 // The data of one pool.
@@ -34,7 +33,7 @@ struct PoolFacts {
   Json labels = Json::object();
   std::string phase;
   std::string revision;
-  bool current = false;  // on status.updateRevision, or on a revision that renders the same for this pool
+  bool current = false;  // on status.updateRevision, or on a revision that renders the same workload for this pool
   std::string reason;
   std::string message;
   std::string waiting_for;

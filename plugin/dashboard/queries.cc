@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxPods = 50;
 constexpr std::size_t kMaxEvents = 50;
-constexpr std::size_t kPodsWithEvents = 5;  // each of them needs a request
+constexpr std::size_t kPodsWithEvents = 5;  // each pod needs a request
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -35,8 +35,8 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Returns the reason and the message of the first container that waits or has ended. If there is none, returns those of
-// the pod.
+// Returns the reason and the message of the first container that is waiting or terminated. If there is none, returns
+// the reason and the message of the pod.
 std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
     for (const Json& container : ListAt(pod, {"status", list})) {
@@ -88,7 +88,7 @@ class DetailsReader {
     details_["errors"].push_back("can't " + what + ": " + error.message);
   }
 
-  // Fails if the apiserver does not respond: each of the other requests would then wait for its time-out, too.
+  // Fails if the apiserver does not respond, because each of the other requests would then also wait for its timeout.
   Status ReadExplanation() {
     const auto output = RunCommand({"explain", pool_, "-n", daemon_.ns}, client_);
     if (!output) {
@@ -102,7 +102,7 @@ class DetailsReader {
   }
 
   // Adds the reason of the pool's hold, or null if the pool has no hold that `kubectl yad release` can end. Adds
-  // nothing if the pool can't be read. ReadExplanation describes holds only as text.
+  // nothing if the pool can't be read. ReadExplanation returns the hold only as part of a description.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     if (!types) return AddWarning("read the API versions of NodePools", types.error());

@@ -58,8 +58,8 @@ Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& addr
   const std::size_t question = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, question);
   const std::size_t end = path.find('/', 1);
-  // Rejects a path without the token. Also rejects "/TOKEN" without a slash at the end, because the page has relative
-  // links, which need this slash.
+  // Rejects a path without the token. Also rejects "/TOKEN" without a slash at the end, because the relative links of
+  // the page need this slash.
   if (path.empty() || path.front() != '/' || end == std::string_view::npos ||
       !SameSecret(path.substr(1, end - 1), address.token)) {
     return Reject(404, "not found");

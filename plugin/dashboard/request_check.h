@@ -1,5 +1,5 @@
-// Checks the requests to the dashboard. Its address contains a secret token, so that other users and pages from other
-// origins can't use it. Pure, except for NewToken.
+// Checks the requests to the dashboard. The address of the dashboard contains a secret token, so that other users and
+// pages from other origins can't use the dashboard. Pure, except for NewToken.
 #ifndef PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 #define PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 
@@ -19,7 +19,7 @@ struct OwnAddress {
 
 // Returns 32 random bytes from the kernel as hexadecimal digits.
 Result<std::string> NewToken();
-// Compares two texts. The time depends only on their length, so that an attacker can't guess the token character by
+// Compares two strings. The time depends only on their length, so that an attacker can't guess the token character by
 // character.
 bool SameSecret(std::string_view a, std::string_view b);
 
@@ -29,7 +29,8 @@ struct CheckedRequest {
   std::string query;  // without the question mark
 };
 
-// Returns the request if it passes. Otherwise, returns an Error with the status of the response as http_status:
+// Returns the request if it passes the checks. Otherwise, returns an Error with the status of the response as
+// http_status:
 // - 421 for a wrong Host;
 // - 403 for a wrong Origin, or for a POST without Origin;
 // - 404 for a wrong token;

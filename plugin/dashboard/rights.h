@@ -1,4 +1,4 @@
-// Finds out which actions the user has the right to perform.
+// Finds out which actions the user has the permission to perform.
 #ifndef PLUGIN_DASHBOARD_RIGHTS_H_
 #define PLUGIN_DASHBOARD_RIGHTS_H_
 
@@ -10,8 +10,8 @@
 
 namespace yad {
 
-// Returns a JSON object with one bool for each action of the page. The bool is true if the user may take the action,
-// according to SelfSubjectAccessReviews of the server.
+// Returns a JSON object with one boolean for each action of the page: true if the user may perform the action,
+// according to SelfSubjectAccessReviews.
 // - Member `freeze` is false if `operator_ns` is "", because the namespace is then unknown.
 // - The members for actions on a daemon are false if `daemon` has no name.
 Result<Json> ReadRights(Client& client, const ObjectKey& daemon, const std::string& operator_ns);

@@ -1,4 +1,4 @@
-// Runs a Reflector with its Store on a thread of its own.
+// Runs a Reflector with its Store on its own thread.
 #ifndef PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
 #define PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
 
@@ -31,8 +31,8 @@ class RunningReflector {
   // Returns whether the first list has succeeded or failed.
   bool answered() const { return synced() || !error().empty(); }
   const Store& store() const { return store_; }
-  // Returns the error of the last request; "" if a watch is open. Uses last_error() only while no watch is open: the
-  // reflector keeps an old error there until the open watch has an event, which may take a minute.
+  // Returns the error of the last request; "" if a watch is open. Ignores last_error() while a watch is open, because
+  // the reflector keeps an old error there until the watch has an event, which may take a minute.
   std::string error() const {
     std::string text = ended_.With([](const std::string& ended) { return ended; });
     if (!text.empty()) return text;

@@ -15,9 +15,9 @@
 
 namespace yad {
 
-// The objects that are the same for all daemons.
+// The objects that all daemons share.
 struct SharedObjects {
-  std::optional<std::vector<ObjectPtr>> pools;  // all NodePools; nullopt: they can't be read
+  std::optional<std::vector<ObjectPtr>> pools;  // all NodePools; nullopt: NodePools can't be read
   std::string pools_error;
   KnownFreeze freeze;  // in force at `now`
   WallTime now;

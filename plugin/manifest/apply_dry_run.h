@@ -13,8 +13,8 @@ namespace yad {
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
 // Returns the YurtAppDaemon that `kubectl apply` of this manifest would create or change, but does not contact a
-// server. So the result lacks the server's defaults and the changes of webhooks. `live` is the present YurtAppDaemon;
-// null if there is none. Pure.
+// server. So the result lacks the server's defaults and the changes of webhooks. `live` is the current YurtAppDaemon;
+// null if it does not exist. Pure.
 Json ApplyWithoutServer(const Json& live, const Json& manifest);
 
 }  // namespace yad

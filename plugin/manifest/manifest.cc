@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cluster
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
-  // Uses the JSON reader only for a List in JSON. Such a text is usually kubectl's output for a whole cluster, and the
-  // JSON reader is many times faster than the YAML reader. Users usually write the other texts by hand, and only the
-  // YAML reader reports the line of an error.
+  // Uses the JSON reader only for a List in JSON. A List in JSON is usually kubectl's output for a whole cluster, and
+  // the JSON reader is many times faster than the YAML reader. Users usually write the other files by hand, and only
+  // the YAML reader reports the line of an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")
       return std::vector<Json>{*std::move(json)};
@@ -35,7 +35,7 @@ Result<std::string> ReadInput(std::istream& in, std::size_t most) {
   return text;
 }
 
-// Returns the source and the line of a field, such as "fleet.yaml: line 3". Returns only the source if the text is not
+// Returns the source and the line of a field, such as "fleet.yaml: line 3". Returns only the source if the file is not
 // valid YAML.
 std::string PlaceOf(const ManifestFile& file, std::size_t document, const std::string& field) {
   const std::size_t line = LineOfField(file.text, document, field);
@@ -55,7 +55,7 @@ Status Split(Json document, std::size_t number, ManifestFile& file) {
   }
   for (std::size_t i = 0; i < items->size(); ++i) {
     Json& item = (*items)[i];
-    // The items of a list such as NodeList have no kind and apiVersion of their own.
+    // The items of a list such as NodeList have no kind and apiVersion.
     if (kind != "List" && item.is_object() && !item.contains("kind")) {
       item["kind"] = kind.substr(0, kind.size() - 4);
       if (!item.contains("apiVersion")) item["apiVersion"] = version;

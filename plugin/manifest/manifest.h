@@ -1,4 +1,4 @@
-// Reads files with objects.
+// Reads manifests: files of Kubernetes objects in YAML or JSON.
 #ifndef PLUGIN_MANIFEST_MANIFEST_H_
 #define PLUGIN_MANIFEST_MANIFEST_H_
 
@@ -13,18 +13,18 @@
 
 namespace yad {
 
-// The objects of a YAML or JSON file. Errors need the text to find the line of a field.
+// The objects of a YAML or JSON file. Also keeps the text of the file, to find the line of a field for an error.
 struct ManifestFile {
   std::string source;  // the path, or "standard input"
   std::string text;
   std::vector<Json> objects;
   struct Place {
     std::size_t document = 0;
-    std::optional<std::size_t> item;  // the index in a List; nullopt if it is not a List
+    std::optional<std::size_t> item;  // the index in a List; nullopt if the document is not a List
   };
-  std::vector<Place> places;  // the place of each object
+  std::vector<Place> places;  // the position of each object
 
-  // Returns an error that names the source, the line, the object and the field. `field` is "" for the whole object.
+  // Returns an error with the source, the line, the object and the field. `field` is "" for the whole object.
   Error Fault(std::size_t object, const std::string& field, const std::string& why) const;
 };
 
@@ -34,7 +34,7 @@ Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most,
 // Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Returns the objects with the group and kind of this type, in any version. `skipped` gets the number of the other
+// Returns the objects with the group and kind of this type, in any version. Sets `skipped` to the number of other
 // objects. Fails if there is no object of the type.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t& skipped);

@@ -15,7 +15,7 @@ namespace {
 
 bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Returns a text that identifies a change. Two pools have equal texts if their workloads change in the same way.
+// Returns a string that identifies a change. Two pools have equal strings if their workloads change in the same way.
 std::string KindOfChange(const std::string& pool, const Json& before, const Json& after) {
   const std::string text =
       before.is_null() ? ToYaml(Shown(after)) : UnifiedDiff(ToYaml(Shown(before)), ToYaml(Shown(after)));

@@ -27,7 +27,7 @@ struct Preview {
   struct Failure {
     std::string pool, reason, message;
   };
-  std::vector<Failure> failures;  // pools that get no workload
+  std::vector<Failure> failures;  // pools whose workload would not be written, because of an error
 };
 
 Result<Preview> MakePreview(const Snapshot& snapshot);

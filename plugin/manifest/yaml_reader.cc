@@ -15,8 +15,8 @@
 namespace yad {
 namespace {
 
-// The maximum number of values in a document. Without a limit, a short text with nested aliases could become a very
-// large tree.
+// The maximum number of values in a document. Otherwise, a short document with nested aliases could become a very large
+// tree.
 constexpr std::size_t kMaxYamlNodes = 2'000'000;
 
 struct Unreadable : std::exception {
@@ -93,7 +93,7 @@ class Converter {
         return list;
       }
       case YAML::NodeType::Scalar:
-        // The library sets tag "!" for quoted scalars and "?" for plain ones.
+        // The library sets tag "!" for quoted scalars and "?" for plain scalars.
         return node.Tag() == "?" || node.Tag().empty() ? Plain(node.Scalar()) : Json(node.Scalar());
       case YAML::NodeType::Null:
       case YAML::NodeType::Undefined:
@@ -119,8 +119,8 @@ class Converter {
     return object;
   }
 
-  // Adds the members of `<<: *anchor`, or of a list of anchors. A member of the map itself takes precedence. Among
-  // anchors, the earlier one does.
+  // Adds the members of `<<: *anchor`, or of a list of anchors. A member of the map itself takes precedence, and an
+  // earlier anchor takes precedence over a later anchor.
   void Merge(const YAML::Node& from, Json& object) {
     if (from.IsSequence()) {
       for (const YAML::Node& element : from) Merge(element, object);

@@ -11,15 +11,15 @@
 
 namespace yad {
 
-// Returns the documents of a text, except empty ones. Plain scalars have the same meaning as in kubectl (YAML 1.1):
-// `yes` and `on` are booleans, and 0777 is octal. Quoted scalars are strings.
-// If the text is not valid YAML, fails with kConfig and a message with `source` and the line.
+// Returns the documents in `text`, except empty documents. Plain scalars have the same meaning as in kubectl (YAML
+// 1.1): `yes` and `on` are booleans, and 0777 is octal. Quoted scalars are strings. If `text` is not valid YAML, fails
+// with kConfig and a message with `source` and the line.
 Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source);
 
 // Returns the line, counted from 1, of a field such as "spec.groups[2].name" or "metadata.labels[a.b/c]". `document` is
 // an index in the result of ReadYaml. Slow, because it parses the whole text.
 // - If the field does not exist, returns the line of its nearest existing parent.
-// - If the text is not valid YAML, returns 0.
+// - If `text` is not valid YAML, returns 0.
 std::size_t LineOfField(const std::string& text, std::size_t document, const std::string& field);
 
 }  // namespace yad

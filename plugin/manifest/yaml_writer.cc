@@ -37,7 +37,7 @@ std::string QuotedScalar(const std::string& text) {
   return result;
 }
 
-// Returns whether YAML can contain the text without escapes.
+// Returns whether YAML can contain the string without escapes.
 bool HasOnlyPrintable(const std::string& text, bool newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -47,12 +47,12 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // Returns false if the text has bytes that are not UTF-8. The JSON writer replaces them with U+FFFD, which is
+  // Returns false if the string has bytes that are not UTF-8. The JSON writer replaces them with U+FFFD, which is
   // "\xEF\xBF\xBD".
   return DumpJson(Json(text)).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
-// Returns the text in single quotes, which are easier to read than double quotes if the text contains many double
+// Returns the string in single quotes, which are easier to read than double quotes if the string contains many double
 // quotes, as JSON does.
 std::string SingleQuoted(const std::string& text) {
   std::string result = "'";
@@ -60,8 +60,8 @@ std::string SingleQuoted(const std::string& text) {
   return result + "'";
 }
 
-// Returns whether a reader of YAML 1.1 or 1.2 may read the plain text as another value: a null, a boolean, a number, a
-// date or a merge.
+// Returns whether a reader of YAML 1.1 or 1.2 may read the plain string as another value: a null, a boolean, a number,
+// a date or a merge.
 bool MeansSomethingElse(const std::string& text) {
   static const std::set<std::string_view> words{"null", "true", "false", "yes", "no", "on",
                                                 "off",  "y",    "n",     "~",   "<<", "="};
@@ -69,7 +69,7 @@ bool MeansSomethingElse(const std::string& text) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
   if (words.contains(lower)) return true;
-  // Texts that begin like a number: 1, -1, +1, .5, 1e3, 0x1F, 0o17, 1_000, 1:30, 2026-01-01, .inf, .nan
+  // Strings that begin like a number: 1, -1, +1, .5, 1e3, 0x1F, 0o17, 1_000, 1:30, 2026-01-01, .inf, .nan
   const std::size_t first = text.find_first_not_of("+-.");
   if (first == std::string::npos) return true;
   if ((text[first] >= '0' && text[first] <= '9')) {
@@ -80,8 +80,8 @@ bool MeansSomethingElse(const std::string& text) {
 
 bool IsPlain(const std::string& text) {
   if (text.empty() || !HasOnlyPrintable(text, false) || MeansSomethingElse(text)) return false;
-  // A text that begins with an indicator is quoted. "-", "?" and ":" are indicators only before a space, but are always
-  // quoted to be safe.
+  // A string that begins with an indicator is quoted. "-", "?" and ":" are indicators only before a space, but are
+  // always quoted to be safe.
   if (std::string_view("-?:,[]{}#&*!|>'\"%@` ").find(text.front()) != std::string_view::npos) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
   return text.find(": ") == std::string::npos && text.find(" #") == std::string::npos &&
@@ -94,7 +94,7 @@ std::string OneLine(const std::string& text) {
   return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : QuotedScalar(text);
 }
 
-// Returns whether the text can be written as a literal block. Texts of one line can't.
+// Returns whether the string can be written as a literal block. A string of one line can't.
 bool IsBlock(const std::string& text) {
   const std::size_t newline = text.find('\n');
   if (newline == std::string::npos || newline == 0 || !HasOnlyPrintable(text, true)) return false;

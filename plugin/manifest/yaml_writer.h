@@ -8,9 +8,9 @@
 
 namespace yad {
 
-// Returns YAML in block style with sorted keys and a newline at the end. Lists are not indented, and a text of several
-// lines is a literal block.
-// Texts that could be read as other values are quoted, so every reader of YAML 1.1 or 1.2 gets the same JSON.
+// Returns YAML in block style with sorted keys and a newline at the end. Lists are not indented, and a string with
+// several lines is a literal block. Strings that could be read as other values are quoted, so every reader of YAML 1.1
+// or 1.2 reads the same JSON.
 std::string ToYaml(const Json& value);
 
 }  // namespace yad

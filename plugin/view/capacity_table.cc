@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamedInCell = 3;  // maximum number of pods named in a cell
+constexpr std::size_t kNamedInCell = 3;  // maximum number of pod names in a cell
 
 std::string Count(const Json& object, std::string_view field) {
   return std::to_string(IntAt(object, {"status", field}));

@@ -14,14 +14,14 @@ namespace yad {
 // Returns a table with the columns NAME, POOL, MODE, LEASED, IDLE, INUSE, JOINING, RELEASING, QUARANTINED, STANDBY,
 // SHORT, CONDITIONS and AGE. The objects need not be valid.
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
-// Returns a text such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
+// Returns a description such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler);
-// Returns a text such as "Ready=False (HostNetwork)" for the conditions that report a problem. Omits condition Short,
-// which DescribeShortages describes.
+// Returns a description such as "Ready=False (HostNetwork)" of the conditions that report a problem. Omits condition
+// Short, which DescribeShortages describes.
 std::string DescribeConditions(const Json& autoscaler);
 
 // Returns a table of the leased Nodes in `nodes`: NODE, PHASE, FOR, SINCE, READY. `pods` maps the uids of pods to their
-// names. It need not contain all pods.
+// names. It may lack some pods.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                  const std::map<std::string, std::string>& pods, WallTime now);
 // Returns a table of the quarantined Nodes: QUARANTINED NODE, WHY.
@@ -31,8 +31,8 @@ Table StandbyTable(const Json& autoscaler);
 // Returns a table of the shortages: SHORT, REQUIREMENTS, SINCE, RETRY, PODS.
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
 
-// Describes a plan for users: leases, releases, expected pods and shortages. Adds the time at which the plan will
-// change even if no object changes.
+// Describes a plan for users: leases, releases, expected pods and shortages. Also states the time at which the plan
+// will change even if no object changes.
 std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAutoscaler& autoscaler, WallTime now);
 
 }  // namespace yad

@@ -45,7 +45,7 @@ std::string Printable(std::string_view text) {
     if (byte < 0x20 || byte == 0x7F) {
       result[i] = ' ';
     } else if (byte == 0xC2 && i + 1 < result.size() && static_cast<unsigned char>(result[i + 1]) < 0xA0) {
-      result.replace(i, 2, " ");  // U+0080 to U+009F are control characters too.
+      result.replace(i, 2, " ");  // U+0080 to U+009F are also control characters.
     }
   }
   return result;

@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// Draws frames on a terminal, each over the previous one. Between two frames, the cursor is below the last one, so that
-// the program can end at any time. Not thread-safe.
+// Draws frames on a terminal, each over the previous frame. Between two frames, the cursor is below the last frame, so
+// that the program can exit at any time. Not thread-safe.
 class LiveView {
  public:
   explicit LiveView(std::ostream& out) : out_(out) {}
 
   // Overwrites the last frame. No line may be wider than the screen. If the window has become narrower, the terminal
-  // wraps the lines of the last frame. Draw overwrites these additional rows too.
+  // wraps the lines of the last frame. Draw also overwrites these additional rows.
   void Draw(const std::vector<std::string>& lines, const Screen& screen);
 
  private:

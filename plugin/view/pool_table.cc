@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Returns the position of a phase in the table; the most urgent phase has position 0.
+// Returns the position of a phase in the table; position 0 is the most urgent phase.
 int Urgency(PoolPhase phase) {
   switch (phase) {
     case PoolPhase::kFailed:

@@ -16,7 +16,8 @@ namespace yad {
 std::vector<PoolStatusView> PoolsOf(const Json& daemon);
 std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // a temporary would not outlive the views
 
-// Returns the reason why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status contains none.
+// Returns the reason why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status does not contain a
+// reason.
 std::string WhyNotReady(const PoolStatusView& pool);
 
 inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
@@ -28,7 +29,7 @@ Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 // `with_namespace` puts NAMESPACE before them; `wide` adds REVISION and IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
-// Counts pools by phase and returns a text such as "28 Ready, 2 Offline". Skips the first `first` pools of PoolsOf.
+// Counts pools by phase, and returns the counts as "28 Ready, 2 Offline". Skips the first `first` pools of PoolsOf.
 std::string CountPhases(const Json& daemon, std::size_t first);
 
 }  // namespace yad

@@ -21,8 +21,8 @@ bool SaysOnlyCounts(const Progress& progress) {
                                                              std::to_string(progress.desired) + " pools are updated";
 }
 
-// Returns whether the rollout is complete. Condition Complete decides, but older operators set only Progressing. As in
-// a StatefulSet, a rollout with a partition does not include the pools of the partition.
+// Returns whether the rollout is complete. Uses condition Complete. Older operators set only Progressing. As in a
+// StatefulSet, a rollout with a partition does not include the pools of the partition.
 bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
   if (progressing_reason == "PartitionReached") return true;
   const Json* complete = FindCondition(daemon, kCompleteCondition);

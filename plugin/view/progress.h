@@ -17,15 +17,14 @@ struct Progress {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
   std::string reason;   // of condition Progressing; AllPoolsOffline: of condition Complete
   std::string message;  // of the same condition
-  // Text such as "Waiting for …", "… successfully rolled out" or "… has stopped: …", like that of `kubectl rollout
-  // status`.
+  // A line such as "Waiting for …", "… successfully rolled out" or "… has stopped: …", as in `kubectl rollout status`.
   std::string line;
 };
 
 // Reads the progress from the conditions:
 // - The rollout has stopped if Progressing is False.
-// - It is complete if Complete is True. Older operators do not set Complete; for them, reason RolloutComplete of
-//   Progressing counts.
+// - It is complete if Complete is True. Older operators do not set Complete. If it is missing, reason RolloutComplete
+//   of Progressing counts.
 // - It is also complete if Progressing has reason PartitionReached, because pools in the partition are not updated.
 // - A status without Progressing is from OpenYurt and has no information about the rollout.
 Progress ReadProgress(const Json& daemon);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLongestBar = 40;
 // The number of lines besides the rows of the table: headline, bar, reason, table header, "and more", and the line of
-// the cursor. The reason why a pool is not ready takes one more line.
+// the cursor. The reason why a pool is not ready takes one additional line.
 constexpr int kOtherLines = 6;
 
 }  // namespace

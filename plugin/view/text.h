@@ -12,8 +12,8 @@
 
 namespace yad {
 
-// Returns the number of terminal columns of a text. Wide East Asian characters and emoji take two columns; combining
-// marks and colour sequences take none.
+// Returns the number of terminal columns of `text`. Wide East Asian characters and emoji take two columns. Combining
+// marks and colour sequences take no column.
 std::size_t Width(std::string_view text);
 // Returns the number of rows that the text takes on a terminal with `width` columns. A wide character that does not fit
 // at the end of a row moves to the next row.
@@ -29,10 +29,10 @@ inline std::string TextOr(std::string_view text, std::string_view other) {
 
 // Formats a duration as kubectl prints ages: "5s", "3m20s", "47m", "5h8m", "36h", "9d", "3y12d".
 std::string HumanDuration(Duration duration);
-// Returns the age of an RFC 3339 time; "<unknown>" if there is none.
+// Returns the age of an RFC 3339 time; "<unknown>" if `since` is not a time.
 std::string Age(const std::string& since, WallTime now);
 
-// Parses "1h30m", "45s", "500ms" as Go does; a bare number is in seconds. Returns nullopt for other text.
+// Parses "1h30m", "45s", "500ms" as Go does; a bare number is in seconds. Returns nullopt for other strings.
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text);
 
 }  // namespace yad

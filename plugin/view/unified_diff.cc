@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kContext = 3;
 // The maximum number of removed and added lines in a shortest script. The search needs about eight bytes times the
 // square of this number, which is 72 MB. If more lines differ, the script removes all old lines and then adds all new
-// ones.
+// lines.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
@@ -38,8 +38,8 @@ std::string_view LineAt(LineSpan lines, long index) { return lines[static_cast<s
 // that was reached before the round.
 using Rounds = std::vector<std::vector<long>>;
 
-// Runs Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Returns no rounds if more
-// than kMostEdits lines differ.
+// Runs Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Returns an empty list if
+// more than kMostEdits lines differ.
 Rounds SearchShortestScript(LineSpan a, LineSpan b) {
   const auto n = static_cast<long>(a.size());
   const auto m = static_cast<long>(b.size());
@@ -61,7 +61,7 @@ Rounds SearchShortestScript(LineSpan a, LineSpan b) {
   return {};
 }
 
-// Follows the rounds from the last one back to the first, and returns the edits in reverse order.
+// Follows the rounds from the last to the first, and returns the edits in reverse order.
 std::vector<Edit> FollowBack(LineSpan a, LineSpan b, const Rounds& rounds) {
   std::vector<Edit> edits;
   auto x = static_cast<long>(a.size());
@@ -114,8 +114,8 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// Returns the text for a range of lines, such as "3,4" for four lines from line 3. If the range has no lines, the first
-// number is that of the line before it, as in the output of `diff -u`.
+// Returns the notation of `diff -u` for a range of lines, such as "3,4" for four lines from line 3. If the range has no
+// lines, the first number is the number of the line before it.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));

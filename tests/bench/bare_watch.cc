@@ -31,7 +31,7 @@ int ServeBareWatch(const std::string& kubeconfig, const std::string& collection)
     return 1;
   }
   const auto server = MakeBeastTransport(AdminTransport(*config));
-  // Without a resourceVersion, the watch begins with all existing objects.
+  // Because the request has no resourceVersion, the watch begins with all existing objects.
   HttpRequest request{.method = "GET", .path = collection + "?watch=true", .headers = {}, .body = {}};
   request.timeout = std::chrono::hours(1);
   const auto stream = server->Open(request, {});

@@ -1,4 +1,4 @@
-// A lower bound for the CPU of a watch: a process that reads the bytes and parses nothing.
+// A lower bound for the CPU of a watch: a process that reads the bytes without parsing them.
 #ifndef TESTS_BENCH_BARE_WATCH_H_
 #define TESTS_BENCH_BARE_WATCH_H_
 

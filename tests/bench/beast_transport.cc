@@ -147,8 +147,8 @@ class BeastTransport : public HttpTransport {
         if (parser.keep_alive()) Keep(std::move(connection));
         return response;
       } catch (const beast::system_error& error) {
-        // The server had closed this idle connection. The loop tries the next one. It ends, because each attempt
-        // removes one.
+        // The server had closed this idle connection. The loop tries the next connection. It ends, because each attempt
+        // removes a connection.
         if (kept) continue;
         return TransportError(error.code());
       }

@@ -1,5 +1,5 @@
-// A minimal HTTP/1.1 client over Boost.Beast and OpenSSL, behind the product's transport interface. Its cost is a lower
-// bound for that of the product's client.
+// A minimal HTTP/1.1 client over Boost.Beast and OpenSSL, behind the product's transport interface. Its CPU time is a
+// lower bound for the CPU time of the product's client.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 
@@ -11,8 +11,8 @@
 namespace yad::bench {
 
 // Each concurrent request has its own connection. Idle connections are reused.
-// - Send ignores the time-out and the stop token. Reads of a stream end soon after a stop request.
-// - The options are `server`, `ca_pem`, `client_cert_pem` and `client_key_pem`. All others are ignored.
+// - Send ignores the timeout and the stop token. Reads of a stream end soon after a stop request.
+// - The options are `server`, `ca_pem`, `client_cert_pem` and `client_key_pem`. All other options are ignored.
 //
 // Throws boost::system::system_error if an option is wrong.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);

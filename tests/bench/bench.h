@@ -26,11 +26,11 @@ TransportOptions AdminTransport(const ClusterConfig& config);
 
 std::string PoolName(const std::string& name, int i);  // "NAME-0000" for 0
 
-// An etcd and a kube-apiserver for one scenario. Without `controllers`, only the operator and the benchmark write, and
-// no pods exist.
+// An etcd and a kube-apiserver for one scenario. If `controllers` is false, only the operator and the benchmark write,
+// and no pods exist.
 class Cluster {
  public:
-  // Without `audit`, writes are a little faster, but AskedSince does not work.
+  // If `audit` is false, writes are a little faster, but AskedSince does not work.
   explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
@@ -39,15 +39,15 @@ class Cluster {
   HttpTransport& beast() { return *beast_; }
   // Returns a transport without open connections.
   std::shared_ptr<HttpTransport> NewBeast() const;
-  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The audit log has the
-  // reads of this account, but not those of the administrator.
+  // Returns a bearer token of a service account with all permissions, and creates its kubeconfig. The audit log has the
+  // reads of this account, but not the administrator's reads.
   std::string Token();
   const std::string& account_kubeconfig();
 
   // Creates NodePools with the names PoolName(name, 0), PoolName(name, 1) and so on. Their label kGroupLabel has the
   // value `group`.
   void AddPools(const std::string& name, int count, const std::string& group);
-  // Starts an operator with the administrator's rights. By default, the rate of its requests is not limited.
+  // Starts an operator with the administrator's permissions. By default, the rate of its requests is not limited.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
   // Returns the process id of a program of the control plane, such as "etcd".
@@ -87,7 +87,7 @@ std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
-  bool lengthy = false;  // measure up to 50,000 workloads, which takes minutes more
+  bool lengthy = false;  // measure up to 50,000 workloads, which takes several minutes more
   bool add = false;      // keep the earlier results in `out`
   std::string out;       // the folder for results
 };
@@ -126,7 +126,7 @@ std::vector<Scenario> DaemonScenarios();  // status events, removals and large t
 std::vector<Scenario> PodsScenarios();    // 300 pools with pods, scheduler, controllers and KWOK
 std::vector<Scenario> StartScenarios();   // start of an operator with 10,000 workloads
 std::vector<Scenario> WorldScenarios();   // changes of 10,000 workloads
-std::vector<Scenario> MemoryScenarios();  // more than 10,000 workloads; the last one ends the World
+std::vector<Scenario> MemoryScenarios();  // more than 10,000 workloads; the last scenario ends the World
 std::vector<Scenario> WebhookScenarios();
 std::vector<Scenario> FailoverScenarios();
 std::vector<Scenario> PackageScenarios();  // sizes of the release

@@ -6,7 +6,7 @@
 
 namespace yad::bench {
 
-// Serves on 127.0.0.1:port until SIGTERM, with tls.crt and tls.key of the folder `certificates`. Returns the exit code.
+// Serves on 127.0.0.1:port until SIGTERM, with tls.crt and tls.key in the folder `certificates`. Returns the exit code.
 int ServeEcho(int port, const std::string& certificates);
 
 }  // namespace yad::bench

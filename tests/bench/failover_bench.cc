@@ -1,4 +1,4 @@
-// Measures the time without writes after the end of a leader.
+// Measures the time without writes after a leader has stopped.
 #include <memory>
 
 #include "operator/api/well_known.h"
@@ -20,7 +20,7 @@ class Replicas {
     testing::Eventually("one leads", [&] { return Leads(*leader_); });
   }
 
-  // Ends the leader by `end`, and adds a pool. Returns the seconds until another replica has created the pool's
+  // Stops the leader with `end`, and adds a pool. Returns the seconds until another replica has created the pool's
   // workload.
   template <typename End>
   double Gap(End end) {

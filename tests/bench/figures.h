@@ -11,7 +11,7 @@
 
 namespace yad::bench {
 
-// A value to which a figure is compared, usually the best possible one. It is from the same run, in the same unit.
+// A value to which a figure is compared, usually the best possible value, from the same run and in the same unit.
 struct Bound {
   std::string name;
   double value = 0;
@@ -35,7 +35,7 @@ struct Figure {
   double limit = 0;
   std::string note = {};  // how it was measured
 
-  // Returns nullopt if there is no target.
+  // Returns nullopt if the figure has no target.
   std::optional<bool> Reached() const;
   // Returns the used share of the target: at most 1 if the target is reached. nullopt: the target has no share, for
   // instance kExactly.

@@ -1,5 +1,5 @@
-// Sends prepared requests from several threads, and checks only the status of the answers. So the server limits the
-// result, and not the client.
+// Sends prepared requests from several threads, and checks only the status of the responses, so that the server limits
+// the result, and not the client.
 #ifndef TESTS_BENCH_LOAD_H_
 #define TESTS_BENCH_LOAD_H_
 
@@ -12,12 +12,12 @@
 namespace yad::bench {
 
 struct Load {
-  double seconds = 0;                // from the first request to the last answer
+  double seconds = 0;                // from the first request to the last response
   double cpu_seconds = 0;            // of this process in that time
   std::vector<double> latencies_ms;  // one for each request, not sorted
 };
 
-// Sends each request once, from `parallel` threads. Throws TestFailure if an answer is not 2xx.
+// Sends each request once, from `parallel` threads. Throws TestFailure if a response is not 2xx.
 Load SendAll(HttpTransport& transport, const std::vector<HttpRequest>& requests, std::size_t parallel);
 
 // Sends the same request from `parallel` threads, `count` times in all.
@@ -34,7 +34,7 @@ struct WrkOptions {
   int seconds = 3;
   int names = 0;  // @N@ restarts after this many requests; 0: never
 };
-// Returns the requests per second, or 0 if wrk is not installed or an answer was not 2xx.
+// Returns the requests per second, or 0 if wrk is not installed or a response was not 2xx.
 double RunWrk(const WrkOptions& options, const std::string& dir);
 
 }  // namespace yad::bench

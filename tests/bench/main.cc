@@ -100,7 +100,7 @@ int Run(const Options& options, const std::string& docs) {
       ++failed;
       bench.Say("  FAILED: " + std::string(failure.what()));
     }
-    WriteResults(bench);  // keeps these results if a later scenario ends the process
+    WriteResults(bench);  // keeps these results if a later scenario terminates the process
   }
   if (!found) {
     std::cerr << "there is no scenario " << options.only << "; see --list\n";

@@ -12,8 +12,8 @@
 
 namespace yad::bench {
 
-// Returns the CPU time (user and system) of all threads of the process since its start, in steps of a nanosecond.
-// Throws TestFailure if the process has ended.
+// Returns the CPU time (user and system) of all threads of the process since its start, with a resolution of a
+// nanosecond. Throws TestFailure if the process has exited.
 double CpuSeconds(pid_t pid);
 double OwnCpuSeconds();
 

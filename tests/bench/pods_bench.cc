@@ -1,5 +1,5 @@
-// Measures the operator with 300 pools. Each has a node and a pod. Kubernetes' scheduler and controllers and KWOK run.
-// The scenarios:
+// Measures the operator with 300 pools. Each pool has a node and a pod. Kubernetes' scheduler and controllers and KWOK
+// run. The scenarios:
 // - Pods become ready.
 // - Nothing happens.
 // - All nodes are lost and return.
@@ -57,8 +57,8 @@ class Pods {
     Measure("20 s at rest", 0, [] { std::this_thread::sleep_for(std::chrono::seconds(20)); });
   }
 
-  // Writes the conditions of lost nodes and their pods, as the node lifecycle controller does. 20 s later, writes those
-  // of returned nodes, as the kubelets do.
+  // Writes the conditions of lost nodes and their pods, as the node lifecycle controller does. 20 s later, writes the
+  // conditions of returned nodes, as the kubelets do.
   void LoseNodes() {
     // With this annotation, KWOK ignores the nodes and their pods.
     Send([&](const std::string& node) {
@@ -133,7 +133,7 @@ class Pods {
     SendAll(cluster_.beast(), Requests(pools_.size(), [&](std::size_t i) { return make(pools_[i]); }), kParallelWrites);
   }
 
-  // Patches only the condition Ready. A strategic merge patch keeps all others.
+  // Patches only the condition Ready. A strategic merge patch keeps all other conditions.
   void SetReady(const std::vector<Json>& pods, const char* node_is, const char* pod_is) {
     const auto patch = [](const char* status) {
       const Json ready = {{"type", "Ready"}, {"status", status}};

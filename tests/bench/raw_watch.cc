@@ -17,7 +17,7 @@ using testing::TestFailure;
 
 namespace {
 
-// Returns the first resourceVersion in the text, which is that of the object.
+// Returns the first resourceVersion in `event`, which is the object's resourceVersion.
 std::string VersionIn(const std::string& event) {
   const std::string key = "\"resourceVersion\":\"";
   const std::size_t at = event.find(key);

@@ -1,4 +1,5 @@
-// A watch that records when each event arrives. It parses nothing, so it needs little CPU beside the measured process.
+// A watch that records when each event arrives. It does not parse the events, so it needs little CPU beside the
+// measured process.
 #ifndef TESTS_BENCH_RAW_WATCH_H_
 #define TESTS_BENCH_RAW_WATCH_H_
 
@@ -23,7 +24,7 @@ struct SeenEvent {
 class RawWatch {
  public:
   // Opens a watch of `collection`, such as "/apis/apps/v1/namespaces/ns/deployments", from now on. If the server ends
-  // the watch, a new one continues after the last event.
+  // the watch, a new watch continues after the last event.
   RawWatch(HttpTransport& transport, const std::string& collection);
   ~RawWatch();
 

@@ -165,7 +165,7 @@ std::string TargetsChart(const Bench& bench) {
   BarGroup group;
   for (const Figure& figure : ForPage(bench)) {
     const auto used = figure.Used();
-    // Cuts long bars at 3, because they would make all others too short to read.
+    // Cuts long bars at 3, because they would make all other bars too short to read.
     if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
   }
   return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});

@@ -10,10 +10,11 @@ namespace yad::bench {
 
 // Formats the figures for a terminal.
 std::string Table(const Bench& bench);
-// Writes results.json, table.md (the main figures), notes.md (the others) and the charts (*.svg) into options().out.
+// Writes results.json, table.md (the main figures), notes.md (the other figures) and the charts (*.svg) into
+// options().out.
 void WriteResults(const Bench& bench);
-// Updates the pages in `docs`. Puts table.md between the two marks of benchmarks.md, and notes.md between those of
-// performance-notes.md. Copies the charts to benchmarks/.
+// Updates the pages in `docs`. Inserts table.md between the two marks of benchmarks.md, and notes.md between the marks
+// of performance-notes.md. Copies the charts to benchmarks/.
 void PutIntoPages(const Bench& bench, const std::string& docs);
 
 }  // namespace yad::bench

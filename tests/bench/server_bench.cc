@@ -20,13 +20,13 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// A kind of request that sets a new image. `make` gets the whole live workload, and replaces the image in it.
+// A kind of request that sets a new image. `make` receives the whole live workload, and replaces the image in it.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
   std::size_t writers = kParallelWrites;
-  bool metadata_only = false;  // the answer contains only the metadata
-  bool protobuf = false;       // the body and the answer are protobuf; `make` is unused
+  bool metadata_only = false;  // the response contains only the metadata
+  bool protobuf = false;       // the body and the response are protobuf; `make` is unused
 };
 
 HttpRequest PutWithAll(const std::string& path, Json workload) { return Write("PUT", path, workload.dump()); }
@@ -96,7 +96,7 @@ class Server {
     double etcd_ms = 0;
     double per_second = 0;
   };
-  // Gives each workload a new image. As with an operator, a watch is open.
+  // Sets a new image in each workload. As with an operator, a watch is open.
   Cost NewImage(const Way& way) {
     const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
     std::swap(from_, to_);

@@ -12,7 +12,7 @@
 namespace yad::bench {
 namespace {
 
-// Searches both ends of the text without parsing it. A list's metadata is at its front, but at its end for custom
+// Searches both ends of `list` without parsing it. A list's metadata is at its front, but at its end for custom
 // resources.
 std::string ContinueToken(const std::string& list) {
   constexpr std::size_t kEdge = 1500;

@@ -67,7 +67,7 @@ double Middle(const std::vector<Served>& rounds, double Served::*member) {
   return Median(values);
 }
 
-// Adds the figures of the webhook (`ours`). Their bounds are those of the echo server (`bare`).
+// Adds the figures of the webhook (`ours`). Their bounds are the values of the echo server (`bare`).
 void AddFigures(Bench& bench, const std::string& verb, std::size_t connections, std::size_t body_bytes,
                 const std::vector<Served>& ours, const std::vector<Served>& bare) {
   const std::string what =
@@ -114,7 +114,7 @@ void Webhook(Bench& bench) {
     options.ca_pem = setup.ca_pem();
     return MakeBeastTransport(options);
   };
-  // The validating webhook gets the output of the mutating webhook.
+  // The input of the validating webhook is the output of the mutating webhook.
   Json daemon = Daemon("till", {"shops"});
   daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   daemon["kind"] = kYurtAppDaemonType.kind;

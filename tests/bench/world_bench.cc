@@ -56,7 +56,7 @@ void Heartbeats(Bench& bench) {
     });
   };
   const pid_t pid = world.op().pid();
-  SendAll(world.cluster().beast(), beats(1), 4);  // the first one may change a status
+  SendAll(world.cluster().beast(), beats(1), 4);  // the first heartbeat may change a status
   WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
   const WallTime since = Now();
   const double cpu = CpuSeconds(pid);
@@ -113,7 +113,7 @@ void Burst(Bench& bench) {
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
     return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
-  // The operator also watches foreign workloads. Their events cause no reconcile.
+  // The operator also watches foreign workloads. Their events do not cause a reconcile.
   Json other = OthersWorkload(world.sample());
   const testing::Kube others = world.cluster().Namespace("others");
   const std::string collection = ResourcePath(kDeploymentType, others.ns());
@@ -216,7 +216,8 @@ void Drift(Bench& bench) {
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
-    // Each edit is in another workload, and in another daemon than the previous one. So no repair waits for a backoff.
+    // Each edit changes another workload, of another daemon than the previous edit, so that repairs do not wait for a
+    // backoff.
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);

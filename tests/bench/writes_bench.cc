@@ -1,4 +1,4 @@
-// Measures one daemon that creates a workload in each of many pools, and then gives all of them a new image. For
+// Measures one daemon that creates a workload in each of many pools, and then sets a new image in all of them. For
 // comparison, a simple client and wrk send the same requests.
 #include <memory>
 #include <optional>
@@ -85,7 +85,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends the requests without an operator. As in Ours, a watch is open, and its events give the rate.
+// Sends the requests without an operator. As in Ours, a watch is open, and its events are the basis of the rate.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -302,7 +302,7 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strate
 
 const Strategy kAll = {"writes", "", nullptr};
 
-// Returns a strategy that updates all pools at once, so the server limits the rate.
+// Returns a strategy that updates all pools together, so that the server limits the rate.
 Strategy Rolling() {
   return {"rolling", "RollingUpdate", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}}};
 }

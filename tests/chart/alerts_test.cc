@@ -36,7 +36,7 @@ std::set<std::string> LabelsIn(const std::string& selector) {
   return names;
 }
 
-// Parses Prometheus' text format.
+// Parses Prometheus' exposition format.
 Shapes ShapesIn(const std::string& text) {
   Shapes shapes;
   std::istringstream lines(text);
@@ -74,8 +74,8 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Writes the rules into a new folder and returns its path. Without promtool, returns "", and in CI also fails the
-  // test.
+  // Writes the rules into a new folder and returns its path. If promtool is not installed, returns "", and in CI also
+  // fails the test.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";

@@ -1,4 +1,5 @@
-// The fixture of all chart tests, which share a control plane. Each test starts without our CRDs and releases.
+// The fixture of all chart tests, which share a control plane. Each test starts without this project's CRDs and
+// releases.
 #ifndef TESTS_CHART_FIXTURE_H_
 #define TESTS_CHART_FIXTURE_H_
 

@@ -38,8 +38,7 @@ class InstallTest : public ChartTest {
     return text.substr(begin, end - begin);
   }
 
-  // Checks that the upgrade fails with this message, and succeeds after the command that the message names. The CRD
-  // stays.
+  // Checks that the upgrade fails with this message, and succeeds after the command in the message. The CRD stays.
   void UpgradeNeedsTheAnnotation(const std::vector<std::string>& upgrade, const std::string& crd,
                                  const std::string& message) {
     const ProcessResult rejected = helm().Try(upgrade);
@@ -59,7 +58,7 @@ class InstallTest : public ChartTest {
     plane().AwaitCrds();
   }
 
-  // Creates a Deployment like that of OpenYurt's chart, without pods.
+  // Creates a Deployment as OpenYurt's chart does, without pods.
   void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
     const Json labels = {{"app", "yurt-manager"}};
     kube("kube-system")

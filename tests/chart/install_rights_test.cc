@@ -1,4 +1,4 @@
-// Tests of the rights that the chart grants, on a real control plane.
+// Tests of the permissions that the chart grants, on a real control plane.
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"

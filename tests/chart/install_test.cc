@@ -196,7 +196,8 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdThatAValueRemovesFromTheRelease) {
   }
 }
 
-// Without the Deployment, no object shows which CRDs the release had. With another name, the chart does not find it.
+// If the Deployment is lost, no object shows which CRDs the release had. If it has another name, the chart does not
+// find it.
 TEST_F(InstallTest, UpgradeDoesNotDeleteACrdIfTheDeploymentIsLostOrHasAnotherName) {
   for (const std::string value : {"replicas=1", "fullnameOverride=renamed"}) {
     SCOPED_TRACE(value);

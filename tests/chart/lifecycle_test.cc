@@ -21,7 +21,7 @@ class LifecycleTest : public InstallTest {
     for (const AuditedRequest& request : requests) EXPECT_FALSE(request.forbidden) << ToString({request});
   }
 
-  // Runs the command of the `helm test` pod, with the rights of that pod.
+  // Runs the command of the `helm test` pod, with the permissions of this pod.
   ProcessResult RunTest(const ChartInstall& chart) {
     const std::string name = chart.name() + "-test";
     kube(chart.ns()).Delete(kPodType, name);
@@ -105,7 +105,8 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   Apply(Daemon("web:1"));
   expect_untouched(first, "helm upgrade");
 
-  // `helm uninstall` returns before the pods are gone, so the operator runs for a while without its Secret and rights.
+  // `helm uninstall` returns before the pods are gone, so the operator runs for a while without its Secret and
+  // permissions.
   chart->Uninstall();
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();

@@ -104,7 +104,7 @@ const std::vector<Values> kMatrix = {
     {"watchNamespace=default", "webhook.enabled=false", "metrics.enabled=false", "crds.enabled=false"},
 };
 
-// Values that the chart rejects, and words that the error message must contain.
+// Values that the chart rejects, and strings that the error message must contain.
 const std::vector<std::pair<Values, std::vector<std::string>>> kRejected = {
     {{"replicas=-1"}, {"/replicas", "want 0"}},
     {{"replicas=two"}, {"/replicas", "want integer"}},

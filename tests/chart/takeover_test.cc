@@ -16,7 +16,7 @@ class TakeoverTest : public ChartTest {
   static Json CrdFile(const std::string& name) {
     return ParseYaml(ReadFile(std::string(YAD_SOURCE_DIR) + "/crds/" + name)).at(0);
   }
-  // Returns our CRD without the fields that OpenYurt's CRD lacks.
+  // Returns this project's CRD without the fields that OpenYurt's CRD lacks.
   static Json OpenYurtsDaemonCrd() {
     Json crd = CrdFile("apps.openyurt.io_yurtappdaemons.yaml");
     Json& version = crd["spec"]["versions"][0];

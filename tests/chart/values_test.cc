@@ -14,7 +14,7 @@ using ::testing::Not;
 
 class ValuesTest : public ChartTest {
  protected:
-  // Renders a parent chart that depends on our chart under the condition "yurtappdaemon-operator.enabled".
+  // Renders a parent chart that depends on the project's chart under the condition "yurtappdaemon-operator.enabled".
   ProcessResult RenderParent(const std::vector<std::string>& values) {
     const std::string parent = plane().dir() + "/parent";
     std::filesystem::create_directories(parent + "/charts");

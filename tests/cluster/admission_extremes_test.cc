@@ -1,5 +1,5 @@
-// Manifests that do not fit into the tables of admission_cases/: large or deep ones, and ones that must be stored byte
-// for byte.
+// Manifests that do not fit into the tables of admission_cases/: large or deep manifests, and manifests that must be
+// stored byte for byte.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -92,7 +92,7 @@ TEST_F(AdmissionExtremesTest, OnlyTheFirstHundredOfAThousandFaultsAreReported) {
   EXPECT_THAT(result.err, ::testing::HasSubstr("900 more"));
 }
 
-// A TCP port that accepts connections and never answers.
+// A TCP port that accepts connections and never responds.
 class SilentPort {
  public:
   SilentPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -131,13 +131,13 @@ TEST_F(AdmissionExtremesTest, DaemonIsCreatedDespiteASilentWebhookForItsWorkload
                                                         {"apiVersions", {"v1"}},
                                                         {"operations", {"CREATE", "UPDATE"}},
                                                         {"resources", {"deployments"}}}})}}})}});
-  // The apiserver waits 10 s for our webhook, and then rejects the request (failurePolicy: Fail).
+  // The apiserver waits 10 s for the webhook, and then rejects the request (failurePolicy: Fail).
   const ProcessResult result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   kube().Delete(kValidatingWebhookConfigurationType, name);
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;
 }
 
-// Returns the JSON object after `key` in the text, byte for byte.
+// Returns the JSON object after `key` in `text`, byte for byte.
 std::string ObjectAfter(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key);
   if (begin == std::string::npos) return "";
@@ -192,7 +192,7 @@ TEST_F(AdmissionExtremesTest, UnknownFieldsAreStoredByteForByte) {
   const std::string stored = pod_spec("checked");
   EXPECT_EQ(stored, pod_spec("unchecked"));
   EXPECT_THAT(stored, ::testing::HasSubstr("9007199254740993"));
-  // An update of another field keeps the unknown fields too.
+  // An update of another field also keeps the unknown fields.
   Kubectl({"patch", "yad", "checked", "--type=merge", "-p", R"({"spec":{"paused":true}})"});
   EXPECT_EQ(pod_spec("checked"), stored);
 }

@@ -10,8 +10,8 @@
 namespace yad::testing {
 namespace {
 
-// The tables contain the messages of Kubernetes 1.34. With other versions, the test compares only the fields that a
-// message names, and skips cases with `only`.
+// The tables contain the messages of Kubernetes 1.34. With other versions, the test compares only the fields in a
+// message, and skips cases with `only`.
 constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
@@ -34,7 +34,7 @@ std::string ReplaceAll(std::string text, const std::string& what, const std::str
   return text;
 }
 
-// Returns whether `text` matches `pattern`. In the pattern, … matches any text.
+// Returns whether `text` matches `pattern`. In the pattern, … matches any string.
 bool Fits(const std::string& pattern, const std::string& text) {
   std::size_t at = 0;
   std::size_t begin = 0;
@@ -100,7 +100,7 @@ std::string ToString(const Outcome& outcome) {
   return text;
 }
 
-// Returns the fields that the message names: "spec.a" for the line "spec.a: Invalid value: …".
+// Returns the fields in the message: "spec.a" for the line "spec.a: Invalid value: …".
 std::vector<std::string> FieldsOf(const std::string& rejection) {
   std::vector<std::string> fields;
   for (auto at = rejection.find("spec."); at != std::string::npos; at = rejection.find("\n* spec.", at)) {
@@ -138,7 +138,7 @@ class Case {
     return steps;
   }
 
-  // Returns the text that kubectl gets on stdin.
+  // Returns the input of kubectl on stdin.
   std::string Text() const { return Has("manifest") ? StringAt(fields_, {"manifest"}) : Manifest().dump(); }
   Json Manifest() const {
     if (Has("manifest")) return ParseYaml(StringAt(fields_, {"manifest"})).at(0);
@@ -155,8 +155,8 @@ class Case {
     return object;
   }
 
-  // Replaces <template> and <pod> by their paths. The separator is a slash if `text` is a JSON pointer, and otherwise a
-  // dot.
+  // Replaces <template> and <pod> with their paths. The separator is a slash if `text` is a JSON pointer; otherwise, it
+  // is a dot.
   std::string Expand(const std::string& text) const {
     const char* separator = text.starts_with('/') ? "/" : ".";
     const std::string in_template =
@@ -165,8 +165,8 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // Returns the difference from the expected outcome, or "". Without `to_the_letter`, a rejection needs only the
-  // expected fields, and not the expected words.
+  // Returns the difference from the expected outcome, or "". If `to_the_letter` is false, a rejection needs only the
+  // expected fields, not the expected messages.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool rejected = Has("rejected") || Has("rejected_by_schema");
     if (rejected == (outcome.exit_code == 0)) return rejected ? "it was accepted" : "it was rejected";
@@ -360,8 +360,8 @@ TEST_P(AdmissionTest, EveryManifestOfTheTableGetsTheExpectedResponse) {
         return wrong;
       };
       if (one.Is("eventually")) {
-        // Repeats the request, because the caches of the apiserver and the operator get the objects in `also` with a
-        // delay.
+        // Repeats the request, because the caches of the apiserver and the operator receive the objects in `also` with
+        // a delay.
         Eventually(one.name(), [&] {
           kube().Delete(kYurtAppDaemonType, "web");
           return answered();

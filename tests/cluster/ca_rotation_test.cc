@@ -67,7 +67,7 @@ current-context: x
                        {"path", "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image"},
                        {"value", image}}});
   }
-  // Blocks until there are exactly `count` workloads, all with this image. Returns them by pool.
+  // Blocks until exactly `count` workloads exist, all with this image. Returns them by pool.
   std::map<std::string, Json> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, Json> workloads;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

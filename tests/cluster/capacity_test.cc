@@ -86,7 +86,7 @@ class CapacityTest : public ClusterTest {
     Eventually("the pod is gone", [&] { return !kube().Find(kPodType, name); });
   }
 
-  // Returns the phase of the node's lease, or "" without a lease.
+  // Returns the phase of the node's lease, or "" if it has no lease.
   std::string PhaseOf(const std::string& node) {
     const std::string annotation = StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation});
     return annotation.empty() ? "" : std::string(ToString(ParseLease(annotation)->phase));

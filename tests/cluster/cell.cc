@@ -121,7 +121,7 @@ std::string Cell::DifferenceFrom(const Wanted& wanted) {
 void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
-  // If a patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch has seen too.
+  // If a patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch has also observed.
   Eventually("the watch has seen everything",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }

@@ -30,7 +30,7 @@ class Cell : public ClusterTest {
   void Open() { SetUp(); }
   // Ends all calls of other threads into this object. Call it before destruction.
   virtual void Close();
-  // Returns more text for the report of a failure.
+  // Returns additional lines for the report of a failure.
   virtual std::string Details();
 
   using ClusterTest::AddPool;

@@ -3,7 +3,7 @@
 // - The Secret and both webhook configurations agree.
 // - The apiserver calls the webhook.
 //
-// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only one after the third write.
+// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only a kill after the third write.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -55,7 +55,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return about_certificates ? Gated::OnRequest(request) : Fault();
   }
 
-  // Returns a value of the Secret, or "" without a Secret.
+  // Returns a value of the Secret, or "" if the Secret does not exist.
   std::string InSecret(const char* key) const {
     const auto secret = own().Find(kSecretType, install().certificate_secret());
     return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";

@@ -1,4 +1,4 @@
-// The certificates are valid only for seconds. The apiserver calls the webhooks of two replicas all the time. No call
+// The certificates are valid only for seconds. The apiserver continuously calls the webhooks of two replicas. No call
 // may fail.
 #include <atomic>
 #include <mutex>

@@ -1,5 +1,5 @@
 // The checks of a rollout with a real control plane: Jobs, and conditions of workloads. KWOK completes the pods of Jobs
-// at once.
+// immediately.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {

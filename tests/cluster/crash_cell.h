@@ -24,7 +24,7 @@ class CrashCell : public Cell {
   using Act = Wanted (*)(CrashCell&);
   // Performs the scenario, kills the operator right after write number `at` (0: never), and starts it again. Returns
   // the number of writes. Throws TestFailure if the cluster does not reach the expected state, or was in a forbidden
-  // one.
+  // state.
   int Play(Prepare prepare, Act act, int at);
   std::string Details() override;
 

@@ -2,7 +2,7 @@
 // The next process must reach the state that a naive model predicts for a run without a kill.
 //
 // All runs happen at the same time, each with its own namespace and operator. `make test` tests the first write, the
-// last, and every third.
+// last write, and every third write.
 //   YAD_ALL=1          all writes
 //   YAD_CRASH_AT=3     only the third write; use it with --gtest_filter to replay one failure
 #include <algorithm>
@@ -105,7 +105,7 @@ std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) { return CreatePool
 std::optional<Wanted> OneRevisionAndNoPatience(CrashCell& cell) {
   return CreatePoolByPool(cell, {{"progressDeadlineSeconds", 2}, {"onFailure", "Rollback"}});
 }
-// Without nodes, a revision with one replica never becomes ready.
+// There are no nodes, so a revision with one replica never becomes ready.
 Wanted ABadRevision(CrashCell& cell) {
   cell.PatchTemplate(
       kCellDaemon,
@@ -283,7 +283,7 @@ TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
       EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";
       points = std::to_string(outcome.writes) + " writes; killed after number";
     } else {
-      // The number of status writes varies by one, so a run may end before its kill.
+      // The number of status writes varies by one, so a run may finish before its kill.
       points += " " + at + (outcome.writes < outcome.at ? " (not reached)" : "");
     }
   }

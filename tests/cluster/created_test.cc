@@ -133,7 +133,7 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackAreInTheWorkload) {
   }
   EXPECT_EQ(At(made, "/initContainers/0/restartPolicy"), "Always");
   EXPECT_EQ(At(made, "/containers/0/startupProbe/httpGet/path"), "/");
-  // The operator sets no pull policy. The apiserver's default for this tag is IfNotPresent.
+  // The operator does not set a pull policy. The apiserver's default for this tag is IfNotPresent.
   EXPECT_EQ(At(made, "/containers/0/imagePullPolicy"), "IfNotPresent");
 }
 

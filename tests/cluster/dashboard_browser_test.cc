@@ -86,7 +86,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
   static constexpr int kPools = 300;
   static constexpr int kNorth = 60;
 
-  // Writes the manifests that the script applies. Only the canary has a pod; the other pools are healthy at once.
+  // Writes the manifests that the script applies. Only the canary has a pod; the other pools are healthy immediately.
   void WriteManifests(const std::string& folder) {
     const std::string canary = Pool("p000");
     Json daemon = Daemon("web");

@@ -15,7 +15,7 @@ constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
 
-// Returns a pod's status as a kubelet writes it. Container "main" is in `state`, and was in `last` before.
+// Returns a pod's status as a kubelet writes it. Container "main" is in state `state`, and was in state `last` before.
 Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
   Json container = {{"name", "main"}, {"image", kApp1},    {"imageID", ""},
                     {"ready", ready}, {"restartCount", 0}, {"state", state}};
@@ -51,7 +51,7 @@ class DiagnosisTest : public BothKinds {
     workload.update(more);
     workload["template"]["metadata"]["annotations"][kLeftAlone] = "custom";
     Json& pod = workload["template"]["spec"];
-    pod["terminationGracePeriodSeconds"] = 0;  // no kubelet ends these pods
+    pod["terminationGracePeriodSeconds"] = 0;  // no kubelet terminates these pods
     pod["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
     CreateDaemon(daemon);
   }
@@ -120,7 +120,7 @@ class DiagnosisTest : public BothKinds {
         expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
     EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
   }
-  // Makes the pods of each pool fail in the way that the pool's name says.
+  // Makes the pods of each pool fail in the way that the pool's name describes.
   void FailPods(std::map<std::string, std::string>& pools) {
     for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
     Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
@@ -173,7 +173,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
       RunProcess({YAD_PLUGIN_BINARY, "--kubeconfig=" + plane().kubeconfig(), "-n", ns(), "pools", "web", "-o", "wide"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("OOMKilled"), HasSubstr("Waiting"), HasSubstr("configmap \"settings\"")));
 
-  // Another failure of the same kind causes no write. The recovery causes one.
+  // Another failure of the same kind does not cause a write. The recovery causes one write.
   const WallTime begin = Now();
   const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));

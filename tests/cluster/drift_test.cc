@@ -48,7 +48,8 @@ TEST_P(DriftTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without the annotation, the operator treats the workload as one of OpenYurt's, and keeps its node selector.
+  // Because the annotation is missing, the operator treats the workload as a workload of OpenYurt, and keeps its node
+  // selector.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -138,7 +139,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
 TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
-  // Without the label pool-name, the workload leaves the operator's watch as if it were deleted.
+  // Because it lacks the label pool-name, the workload leaves the operator's watch as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
@@ -188,7 +189,8 @@ TEST_P(DriftTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   EXPECT_EQ(At(after, "/metadata/ownerReferences"), Json());
   EXPECT_EQ(Label(after, kPoolNameLabel), "");
   WaitForPools("web", {good});
-  // The foreign workload has the operator's name for this pool. After its deletion, the pool gets a workload.
+  // The foreign workload has the operator's name for this pool. After its deletion, the operator creates the pool's
+  // workload.
   kube().Delete(type(), NameOf(ours));
   WaitForPools("web", {good, pool});
   WaitUntilReady("web");
@@ -200,7 +202,8 @@ TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   Unselect(pool);
   WaitForPools("web", {});
   Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
-  // A copy of our workload with another controller. The controller exists, so the garbage collector keeps the copy.
+  // A copy of the operator's workload with another controller. The controller exists, so the garbage collector keeps
+  // the copy.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     foreign["metadata"].erase(field);

@@ -301,7 +301,7 @@ bool FaultInjectionCell::WorkloadIsEdited() {
     patch = {
         {"spec", {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/evil:1"}}}}}}}}}}};
   }
-  // Ignores errors, because the workload may be deleted meanwhile.
+  // Ignores errors, because the workload may have been deleted.
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kStrategicMerge, patch, {});
   return true;
 }
@@ -321,7 +321,7 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // Without the label, a workload is not in the operator's cache. Once its pool is removed, the operator finds the
+  // A workload without the label is not in the operator's cache. Once its pool is removed, the operator finds the
   // workload only by its name in the daemon's status (docs/running.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A new operator waits up to 15 s for the lease of a killed one, and on a busy machine may lose it again.
+// A new operator waits up to 15 s for the lease of a killed operator, and on a busy machine may lose it again.
 constexpr milliseconds kUntilAllIsWell = seconds(120);
 constexpr std::size_t kFaultsInStory = 60;
 
@@ -77,8 +77,8 @@ void FaultInjectionCell::SetUpReplicas() {
   Log(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
-// Grants the right on Leases in the cell's namespace, because each cell has its own lease. The chart grants it only in
-// the operator's namespace.
+// Grants the permission on Leases in the cell's namespace, because each cell has its own lease. The chart grants it
+// only in the operator's namespace.
 void FaultInjectionCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",
@@ -196,7 +196,7 @@ std::string FaultInjectionCell::Difference(const std::string& name) {
   return is.why_not();
 }
 
-// Without faults, the expected history is known exactly.
+// If there are no faults, the expected history is known exactly.
 void FaultInjectionCell::RollOutAndUndo() {
   const auto found =
       std::find_if(model_.daemons.begin(), model_.daemons.end(), [](const auto& entry) { return entry.second.exists; });

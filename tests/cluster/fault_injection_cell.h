@@ -32,7 +32,7 @@ class FaultInjectionCell : public Cell {
   std::string Details() override;
 
  private:
-  // A replica of the operator. When its process ends, a new one starts.
+  // A replica of the operator. When its process exits, a new process starts.
   struct Replica {
     std::unique_ptr<RandomFaults> faults;
     std::unique_ptr<FaultProxy> proxy;
@@ -53,7 +53,7 @@ class FaultInjectionCell : public Cell {
 
   void SetUpReplicas();
   void GrantLease();
-  void Supervise();  // restarts ended processes; throws TestFailure for an unexpected exit code
+  void Supervise();  // restarts exited processes; throws TestFailure for an unexpected exit code
   void SomethingHappens();
 
   // ---- acts ----

@@ -30,7 +30,7 @@ void FaultInjectionModel::Note(std::int64_t before, std::int64_t after) {
 bool FaultInjectionModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const {
   if (by_hand_.contains(life.uid) || dead_.contains(life.owner)) return true;
   const auto absences = absences_.find({daemon, life.pool});
-  // The removal is permitted if the workload existed while its pool was not selected. It may come later, because a
+  // The removal is permitted if the workload existed while its pool was not selected. It may happen later, because a
   // reconcile may use an earlier read of the pool.
   return absences != absences_.end() &&
          std::any_of(absences->second.begin(), absences->second.end(), [&](const Absence& absence) {

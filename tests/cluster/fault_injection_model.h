@@ -47,8 +47,8 @@ class FaultInjectionModel {
   // Permits the removal of all objects whose controller has this uid, which the garbage collector deletes.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
-  // Returns the faults:
-  // - workloads that were removed although their pool was selected all the time
+  // Returns the violations:
+  // - workloads that were removed although their pool was always selected
   // - two workloads of a pool at the same time
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 

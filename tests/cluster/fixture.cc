@@ -239,7 +239,7 @@ std::size_t ClusterTest::CountSelectedPools(const std::string& daemon) {
 }
 
 Json ClusterTest::WaitUntilReady(const std::string& daemon) {
-  // Compares the number of pools too: the operator may observe the daemon before its pools, and a daemon without pools
+  // Also compares the number of pools: the operator may observe the daemon before its pools, and a daemon without pools
   // is Ready.
   const auto selected = static_cast<std::int64_t>(CountSelectedPools(daemon));
   return WaitForStatus(daemon, "is Ready", [&](const Json& status) {

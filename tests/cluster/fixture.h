@@ -28,7 +28,7 @@ namespace yad::testing {
 // skips the test, or fails it in CI.
 ControlPlane* SharedControlPlane();
 // Returns the installed chart, or nullptr without a control plane.
-// - Its ServiceAccount has the rights of all tests' operators.
+// - Its ServiceAccount has the permissions that the operators of all tests need.
 // - Its webhooks review only namespaces with the label kReviewedLabel: "yes".
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
@@ -126,7 +126,7 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
 #define INSTANTIATE_BOTH_KINDS(suite)                                                                             \
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
-// Runs the tests of behaviour that does not depend on the kind for one kind, and with YAD_ALL=1 for both.
+// Tests of behaviour that does not depend on the kind run for one kind, and with YAD_ALL=1 for both kinds.
 std::vector<WorkloadKind> KindsToRun(WorkloadKind usual);
 #define INSTANTIATE_ONE_KIND(suite, usual) \
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::ValuesIn(KindsToRun(usual)), KindName)

@@ -18,7 +18,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Replaces each run of spaces by one space.
+// Replaces each run of spaces with one space.
 std::string Squeeze(const std::string& line) {
   std::string squeezed;
   std::istringstream words(line);
@@ -26,7 +26,7 @@ std::string Squeeze(const std::string& line) {
   return squeezed;
 }
 
-// Squeezes the lines, and removes empty ones.
+// Squeezes the lines, and removes empty lines.
 std::vector<std::string> SqueezeAll(const std::vector<std::string>& lines) {
   std::vector<std::string> squeezed;
   for (const std::string& line : lines) {

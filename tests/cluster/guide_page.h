@@ -1,4 +1,4 @@
-// Parses a page of docs/guide into commands with their expected answers.
+// Parses a page of docs/guide into commands with their expected output.
 #ifndef TESTS_CLUSTER_GUIDE_PAGE_H_
 #define TESTS_CLUSTER_GUIDE_PAGE_H_
 
@@ -13,16 +13,16 @@ struct GuideCommand {
   std::vector<std::string> answer;  // "..." matches any text; a line "..." matches any lines
   bool fails = false;               // the page expects a failure
 
-  // Returns whether the command only reads. The test may repeat it until its answer matches.
+  // Returns whether the command only reads. The test may repeat it until its output matches.
   bool Looks() const;
 };
 
 // Returns the commands of all blocks "```console":
 // - A command begins with "$ ". It continues after a backslash at the end of a line, and in a here document (<<EOF).
-// - The lines up to the next command are its answer.
+// - The lines up to the next command are its output.
 // - In a block "```console fails", each command must fail.
 //
-// Any other text throws TestFailure with its line.
+// For any other line, throws TestFailure with the number of the line.
 std::vector<GuideCommand> CommandsOf(const std::string& page);
 
 // Returns "", or the difference between page and output. Columns of tables may have other widths.

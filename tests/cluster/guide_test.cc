@@ -79,7 +79,7 @@ class GuideTest : public InstalledTest {
 
   static std::string NamespaceOf(const std::string& page) { return "guide-" + page; }
 
-  // Runs the commands of the page. Returns "", or the line and the text of the first fault.
+  // Runs the commands of the page. Returns "", or the line and the description of the first difference.
   std::string Follow(const std::string& page) {
     const std::string folder = plane().dir() + "/" + NamespaceOf(page);
     std::filesystem::create_directory(folder);
@@ -128,7 +128,7 @@ TEST_F(GuideTest, CommandsOfEachPagePrintWhatThePageShows) {
   const std::vector<std::string> pages = Pages();
   std::vector<std::string> faults(pages.size());
   {
-    // With more pages at the same time, the operator on a small machine could lose its lease.
+    // If more pages ran at the same time, the operator on a small machine could lose its lease.
     std::counting_semaphore<> slots(8);
     std::vector<std::jthread> readers;
     for (std::size_t i = 0; i < pages.size(); ++i) {

@@ -16,7 +16,7 @@ const std::vector<std::string> kShortLease = {"--leader-elect-lease-duration=6s"
 // This lease does not expire during a test, so another replica leads only after a release.
 const std::vector<std::string> kEndlessLease = {"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h",
                                                 "--leader-elect-retry-period=1s"};
-// With these flags, the leader writes slowly. So a test can interrupt it in the middle of its work.
+// With these flags, the leader writes slowly, so that a test can interrupt it in the middle of its work.
 const std::vector<std::string> kSlow = {"--kube-api-qps=20", "--kube-api-burst=2"};
 constexpr int kPools = 60;
 
@@ -56,7 +56,7 @@ class HaTest : public ClusterTest {
   OperatorProcess& replica(std::size_t i) { return *replicas_.at(i); }
 
   static bool Leads(const OperatorProcess& process) { return process.Metric("leader_election_master_status") == 1; }
-  // Starts the replicas. The first one leads, and the others wait.
+  // Starts the replicas. The first replica leads, and the others wait.
   void StartReplicas(std::size_t count) {
     MakeAccounts(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +83,7 @@ class HaTest : public ClusterTest {
   }
   Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
 
-  // Returns the replica's writes as a leader: all but those of Events and Leases.
+  // Returns the replica's writes as a leader: all writes except those of Events and Leases.
   std::vector<AuditedRequest> WritesOf(std::size_t replica, WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {

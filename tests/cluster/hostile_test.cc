@@ -58,7 +58,7 @@ class HostileTest : public WebhookTest {
   // Returns another tenant's namespace.
   Kube Other() { return Kube(plane().client(), ns() + "-other"); }
 
-  // Returns a daemon whose override copies a text `copies` times into each workload.
+  // Returns a daemon whose override copies `text` `copies` times into each workload.
   Json Copying(const std::string& name, const std::string& text, int copies) {
     Json patches = Json::array({{{"op", "add"}, {"path", "/spec/template/spec/x"}, {"value", text}}});
     for (int i = 0; i < copies; ++i) {
@@ -83,12 +83,12 @@ class HostileTest : public WebhookTest {
   }
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
 
-  // Creates Deployments with our label and without a controller. Their text consists of "<", which takes six bytes in
-  // the apiserver's JSON.
+  // Creates Deployments with the operator's label and without a controller. They contain a long string of "<", each of
+  // which takes six bytes in the apiserver's JSON.
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }
-  // Creates `count` such Deployments with incompressible text.
+  // Creates `count` of these Deployments with an incompressible string.
   void MakeIncompressibleWorkloads(int count) {
     std::mt19937_64 random(20261124);
     MakeForeignWorkloads("noise-", count, [&] {
@@ -121,7 +121,7 @@ class HostileTest : public WebhookTest {
     });
     attack.Repeat([this] {
       const std::string body = Review(Daemon("uid"), std::string(7'900'000, 'u'));
-      std::vector<HttpsClient> held;  // they never read their answers
+      std::vector<HttpsClient> held;  // they never read their responses
       for (int i = 0; i < 6; ++i) {
         held.push_back(Connect());
         held.back().Send(std::string(kValidate) + "\r\nHost: localhost\r\n" + kJson +

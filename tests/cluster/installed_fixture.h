@@ -43,7 +43,7 @@ class InstalledTest : public ClusterTest {
   std::string Bundle(const ResourceType& type) const {
     return StringAt(own().Get(type, install().name()).at("webhooks").at(0), {"clientConfig", "caBundle"});
   }
-  // Returns a daemon that only our webhook rejects, because its selector does not match its labels.
+  // Returns a daemon that only the operator's webhook rejects, because its selector does not match its labels.
   Json Wrong() const {
     Json daemon = Daemon("wrong");
     daemon["spec"]["revisionHistoryLimit"] = 3;

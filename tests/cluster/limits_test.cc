@@ -1,7 +1,7 @@
 // Large clusters, slow or full servers, and namespaces that are being deleted. Each daemon reports its failure, and the
 // operator backs off and recovers by itself.
 //
-// YAD_ALL=1: one test has 5,000 pools, and another 500 daemons.
+// With YAD_ALL=1, one test has 5,000 pools, and another test has 500 daemons.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +16,8 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// The number of tries of one key that are permitted until now: an exponential backoff from 5 ms, plus 10 tries for
-// events of healthy objects.
+// The number of attempts for one key that are permitted until now: an exponential backoff from 5 ms, plus 10 attempts
+// for events of healthy objects.
 class Tries {
  public:
   double allowed() const {
@@ -119,7 +119,7 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
 
-// One daemon's spec changes all the time, and the apiserver rejects its workloads. The operator has one worker.
+// One daemon's spec changes continuously, and the apiserver rejects its workloads. The operator has one worker.
 TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
@@ -195,7 +195,8 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   EXPECT_EQ(slow_->Stop(), 0);
 }
 
-// The proxy rejects every write, also of status and Events. An apiserver does so while etcd has the alarm NOSPACE.
+// The proxy rejects every write, including writes of status and Events, like an apiserver while etcd has the alarm
+// NOSPACE.
 TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
   std::atomic<int> rejected = 0;
@@ -228,7 +229,7 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
 }
 
 // The test raises etcd's alarm for a full quota, after which no object can be created. So it creates all objects
-// before.
+// earlier.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -332,7 +333,7 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));
   Eventually("it works", [&] { return other.List(type()).size() == 10; });
-  // The finalizer keeps the namespace in deletion. Meanwhile, nothing can be created in it.
+  // The finalizer keeps the namespace in deletion. During this time, objects can't be created in it.
   other.Create({"", "v1", "configmaps", "ConfigMap", true},
                R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
   other.Delete(kNamespaceType, other_ns_);
@@ -365,7 +366,7 @@ TEST_F(LimitsTest, APoolKeepsItsWorkloadUntilItsDeletionIsComplete) {
   WaitUntilReady("web");
 }
 
-// Without changes, a watch gets no events. Only a time-out detects that its connection is dead.
+// A watch without changes receives no events. Only a timeout detects that its connection is dead.
 TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});

@@ -1,4 +1,4 @@
-// The live objects of a type in one namespace. Reads send no requests, so a test can read often.
+// The live objects of a type in one namespace. Reads do not send requests, so a test can read often.
 #ifndef TESTS_CLUSTER_LIVE_VIEW_H_
 #define TESTS_CLUSTER_LIVE_VIEW_H_
 

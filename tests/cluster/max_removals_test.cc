@@ -1,4 +1,4 @@
-// --max-removals, which blocks many removals at once, and NodePools that are deleted together with their CRD.
+// --max-removals, which blocks a large number of removals, and NodePools that are deleted together with their CRD.
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -123,8 +123,8 @@ TEST_F(MaxRemovalsTest, RemovalsWithinTheLimitNeedNoToken) {
 
 class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
  protected:
-  // Returns two numbers: the annotations of workloads with the token of their removal, and the deletions. Leaves out
-  // the first `skipped` writes.
+  // Returns two numbers: the annotations of workloads with the token of their removal, and the deletions. Omits the
+  // first `skipped` writes.
   std::pair<int, int> MarksAndDeletions(std::size_t skipped) {
     const std::vector<std::string> writes = gate_.writes();
     int marks = 0;

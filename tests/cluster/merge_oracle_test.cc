@@ -1,14 +1,16 @@
 // Compares ThreeWayMerge with the apiserver's server-side apply.
 //
-// Two workloads get the same random series of templates: one by server-side apply, the other by our merge and PUT.
-// Another manager adds its own fields to both. After each step, both must be equal, and a second merge must change
-// nothing.
+// Two workloads receive the same random series of templates: one by server-side apply, the other by ThreeWayMerge and
+// PUT. Another manager adds its own fields to both. After each step, both workloads must be equal, and a second merge
+// must change nothing.
 //
 // Three differences are allowed:
-// - The order of items in lists with keys. Ours is the order of the template, except for the other manager's items.
-// - Default values that stay after a change: those of a removed struct (a probe), or of a union's old type (a volume's
-//   source, a strategy's type). Our merge removes them, as `kubectl apply` does. Server-side apply keeps them, because
-//   they have no owner, and the apiserver then rejects the object. Only the last two tests have such steps.
+// - The order of items in lists with keys. ThreeWayMerge uses the order of the template, except for the other manager's
+//   items.
+// - Default values that stay after a change: the defaults of a removed struct (a probe), or of a union's old type (a
+//   volume's source, a strategy's type). ThreeWayMerge removes them, as `kubectl apply` does. Server-side apply keeps
+//   them, because they have no owner, and the apiserver then rejects the object. Only the last two tests have steps
+//   that remove a struct or change the type of a union.
 // - The annotation deployment.kubernetes.io/revision, which the Deployment controller sets.
 #include <algorithm>
 #include <random>
@@ -28,7 +30,7 @@ class RandomTemplate {
  public:
   RandomTemplate(std::uint64_t seed, WorkloadKind kind) : random_(seed), kind_(kind) {}
 
-  // Returns the fields that we own: metadata.labels, metadata.annotations and spec.
+  // Returns the fields that the operator owns: metadata.labels, metadata.annotations and spec.
   Json Object() const {
     Json pod = {{"containers", Json::array()}};
     for (const std::string& name : containers_) pod["containers"].push_back(Container(name));
@@ -427,7 +429,7 @@ TEST_P(MergeOracleTest, AUnionThatChangesItsMemberLosesTheOldMember) {
   EXPECT_EQ(At(live, "/spec/template/spec/volumes/0"), R"({"name": "v", "emptyDir": {}})"_json);
   EXPECT_FALSE(At(*Container(live, "main"), "/livenessProbe").contains("httpGet"));
   ExpectSettled(now);
-  // A merge back to the first template works too.
+  // A merge back to the first template also works.
   EXPECT_TRUE(MergeAndPut(now, first));
   EXPECT_EQ(At(kube().Get(type(), kMerged), "/spec/template/spec/volumes/0/configMap/name"), "m");
   ExpectSettled(first);

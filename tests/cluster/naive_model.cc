@@ -52,7 +52,7 @@ bool Names(const Json& pools, const std::string& pool) {
   return !Contains(pools, "-" + pool) && (Contains(pools, "*") || Contains(pools, pool));
 }
 
-// Applies the override to the workload of a selected pool. Returns false if that is impossible.
+// Applies the override to the workload of a selected pool. Returns false if this is impossible.
 bool Override(const Json& written, const Json& pool, Json& workload) {
   const std::string name = NameOf(pool);
   const Json entry =

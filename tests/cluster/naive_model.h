@@ -14,8 +14,8 @@ namespace yad::testing {
 // Returns the sorted names of the pools that a spec selects, or nullopt for an invalid selector.
 std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::vector<Json>& pools);
 
-// Returns {metadata: {labels, annotations}, spec} of the pool's workload, or nullopt if it cannot be made.
-// - The apiserver's defaults are missing, and so are the label and annotation with the revision.
+// Returns {metadata: {labels, annotations}, spec} of the pool's workload, or nullopt if it cannot be rendered.
+// - The apiserver's defaults, and the label and the annotation with the revision, are missing.
 // - Patches in overrides are RFC 7386 merge patches.
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool);
 

@@ -1,4 +1,4 @@
-// When the nodepool controller runs if --controllers neither names nor excludes it.
+// Tests when the nodepool controller runs if --controllers neither includes nor excludes it.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -25,7 +25,7 @@ class NodePoolAutoTest : public NodePoolTest {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The webhook's Service does not exist,
-  // so the selector matches no object of the tests.
+  // so the selector must not match any object of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,

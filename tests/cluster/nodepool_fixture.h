@@ -26,7 +26,7 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // Creates a Node whose condition Ready is `ready`, with the pool label `pool` ("": without). KWOK ignores the Node,
+  // Creates a Node whose condition Ready is `ready`, with the pool label `pool` ("": no label). KWOK ignores the Node,
   // and a taint keeps other pods away.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);

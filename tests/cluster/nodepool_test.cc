@@ -35,7 +35,7 @@ TEST_F(NodePoolTest, CountsAndStatesChangeWhenNodesFailAndRecover) {
   SetConditions(two, {{"Ready", "True"}});
   WaitForPoolStatus(pool, {{"readyNodeNum", 2}, {"nodeStates/ready", 2}});
 
-  // This pod is an agent of node 1. The test writes the status of the pod too.
+  // This pod is an agent of node 1. The test also writes the status of the pod.
   kube().Create(
       kPodType,
       {{"metadata",
@@ -151,7 +151,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
       Eventually("nothing is reconciled any more", settled);
     }
   }
-  // The event of this patch comes after those of the heartbeats.
+  // The event of this patch follows the events of the heartbeats.
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
   Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
   Eventually("nothing is reconciled any more", settled);

@@ -22,7 +22,7 @@ class NotificationsTest : public RolloutFixture {
     options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
-  // Returns the kinds of the events about rollouts of "web" in order of arrival. Leaves out repetitions of an event.
+  // Returns the kinds of the events about rollouts of "web" in order of arrival. Omits repetitions of an event.
   std::vector<std::string> EventTypes() {
     std::vector<std::string> types;
     std::set<std::string> ids;
@@ -41,7 +41,7 @@ class NotificationsTest : public RolloutFixture {
     }
     return events;
   }
-  // Blocks until the end of the first rollout is the last event.
+  // Blocks until the last event is the end of the first rollout.
   void WaitForFirstRollout() {
     Eventually("the first rollout is reported", [&] {
       first_ = EventTypes();
@@ -78,8 +78,8 @@ class NotificationsTest : public RolloutFixture {
   }
 
   std::vector<std::string> first_;
-  std::atomic<int> failures_ = 0;     // this many requests get 503
-  std::atomic<bool> silent_ = false;  // requests get no answer
+  std::atomic<int> failures_ = 0;     // the response to this many requests is 503
+  std::atomic<bool> silent_ = false;  // there is no response to requests
   TestServer receiver_{Plain(), [this](TestConnection& connection, const TestRequest&) {
                          if (silent_) return connection.WaitUntilClosed();
                          if (failures_-- > 0) return connection.Answer(503, "later");

@@ -1,5 +1,5 @@
-// Workloads that others change too: a mutating webhook, an autoscaler, a controller and users. The apiserver's audit
-// log shows the operator's writes.
+// Workloads that other clients also change: a mutating webhook, an autoscaler, a controller and users. The apiserver's
+// audit log shows the operator's writes.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -261,7 +261,7 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
 }
 
 // Like a DaemonSet, the operator removes the workload as soon as a pool loses its label. The next workload has the same
-// name, so a StatefulSet finds its claims again.
+// name, so a StatefulSet uses its PersistentVolumeClaims again.
 TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");

@@ -1,4 +1,4 @@
-// spec.paused: the operator updates no pool to another revision, and does everything else.
+// spec.paused: the operator does not update pools to another revision, and does everything else.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {

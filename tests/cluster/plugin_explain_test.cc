@@ -26,7 +26,7 @@ class PluginExplainTest : public PluginTest {
                                         {"rollingUpdate", {{"windows", Json::array({window})}}}};
     CreateDaemon(daemon);
     WaitUntilReady("web");
-    // The test needs a Lease of the node. KWOK may have created it already.
+    // The test needs a Lease of the node. KWOK may already have created it.
     const Json lease = {{"apiVersion", "coordination.k8s.io/v1"},
                         {"kind", "Lease"},
                         {"metadata", {{"namespace", "kube-node-lease"}, {"name", Node()}}},

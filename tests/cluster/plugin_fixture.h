@@ -27,13 +27,13 @@ class PluginTest : public BothKinds {
     options.stdin_text = input;
     return RunProcess(Command(std::move(arguments)), options);
   }
-  // Runs the plugin, which must end with `code`; returns stdout.
+  // Runs the plugin, which must exit with `code`; returns stdout.
   std::string YadOut(std::vector<std::string> arguments, int code = kDone, const std::string& input = "") {
     const ProcessResult result = Yad(arguments, input);
     EXPECT_EQ(result.exit_code, code) << arguments.front() << ": " << result.out << result.err;
     return result.out;
   }
-  // Runs the plugin, which must end with `code`; returns stderr.
+  // Runs the plugin, which must exit with `code`; returns stderr.
   std::string YadErr(std::vector<std::string> arguments, int code) {
     const ProcessResult result = Yad(arguments);
     EXPECT_EQ(result.exit_code, code) << arguments.front() << ": " << result.out << result.err;

@@ -53,7 +53,7 @@ TEST_P(PluginBothKindsTest, UndoRestoresTemplateAndOverrides) {
 TEST_P(PluginOnceTest, PauseStopsARolloutAndResumeContinuesIt) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"pause", "web"}), Subject() + " paused\n");
-  // Flux removes fields whose manager's name begins with "kubectl".
+  // Flux removes fields of managers whose name begins with "kubectl".
   EXPECT_THAT(
       Kubectl({"get", "yad", "web", "--show-managed-fields", "--output=jsonpath={.metadata.managedFields[*].manager}"}),
       AllOf(HasSubstr("yad"), Not(HasSubstr("kubectl"))));

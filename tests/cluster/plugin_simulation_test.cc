@@ -7,7 +7,7 @@
 namespace yad::testing {
 namespace {
 
-// The steps of a rollout as text, by pool.
+// The steps of a rollout as a string, by pool.
 using Stories = std::map<std::string, std::string>;
 
 // Rolls out random daemons that share six pools. Each pool has a node, and one pool is held by its site.
@@ -37,7 +37,7 @@ class PluginSimulationTest : public PluginTest {
       rolling["groups"].push_back({{"name", "north"}, {"pools", {Pool("b"), Pool("f")}}, {"approval", "Manual"}});
     daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
     SetImageIn(daemon, "example.org/app:2");
-    // The new pod matches no node.
+    // The new pod does not match any node.
     if (failing) {
       daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["nodeSelector"] = {
           {"no-such", "node"}};
@@ -152,7 +152,7 @@ TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
   };
   expect_stories();
   Barrier();
-  expect_stories();  // the operator has written nothing else
+  expect_stories();  // the operator has made no other writes
   for (const auto& [name, one] : cases) {
     ExpectOrder(name, one.simulation, since);
     for (const auto& [pool, story] : one.wanted) kinds.insert(story);

@@ -197,7 +197,7 @@ TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
               StartsWith(Pool("a") + "\n" + Pool("b") + "\n"));
   EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               StartsWith("1\texample.org/app:1\n"));
-  // The image may contain any text, so the completion must not print a line break in it.
+  // The image may contain any characters, so the completion must not print a line break in it.
   kube().Edit(kYurtAppDaemonType, "web", [this](Json& daemon) { SetImageIn(daemon, "x\n1;reboot"); });
   Eventually("it is a revision", [&] {
     return run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}).find("\n2\tx") !=

@@ -41,7 +41,7 @@ TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
     return At(status, "/nodepools") == Json::array({c}) && At(status, "/desiredPools") == 1 &&
            At(status, "/pools").size() == 1U;
   });
-  // The pool returns, and its workload gets the same name.
+  // The pool returns, and its workload has the same name.
   Select(a);
   WaitForPools("web", {a, c});
 }
@@ -185,7 +185,7 @@ TEST_P(PoolsTest, PoolsCanBeSelectedByNamesOnly) {
 
 TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   StartOperator();
-  // <other>-<b> and web-<a> are equal, so such names of workloads would conflict.
+  // <other>-<b> and web-<a> are equal, so workloads with these names would conflict.
   const std::string a = AddPool(ns() + "x");
   const std::string b = AddPoolNamed(ns() + "x");
   const std::string other = "web-" + ns();
@@ -235,7 +235,7 @@ TEST_P(PoolsTest, OnlyAPoolWhoseNameIsNotAValidLabelValueFailsWithInvalidPoolNam
 TEST_P(PoolNamesTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   StartOperator();
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
-  // Two names of 63 characters differ only in the last one. Two others are "a.b" and "a-b".
+  // Two names of 63 characters differ only in the last character. Two other names are "a.b" and "a-b".
   const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
   const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"),
                                           AddPool("a-b")};
@@ -284,7 +284,7 @@ TEST_P(PoolNamesTest, ADaemonWithANameOf253CharactersIsRolledOut) {
   const std::string label = Label(workload, kRevisionLabel);
   EXPECT_LE(label.size(), 63U);
   EXPECT_THAT(NameOf(revisions[0]), ::testing::EndsWith("-" + label));
-  // By these labels, the operator also finds the second revision, and then the first one again.
+  // By these labels, the operator also finds the second revision, and then the first revision again.
   SetImage(name, "example.org/app:2");
   WaitForStatus(name, "is rolled out", [&](const Json& status) {
     return At(status, "/updatedPools") == 1 && At(status, "/updateRevision") != NameOf(revisions[0]);

@@ -1,4 +1,4 @@
-// Nodes pull images before their pool is updated. The DaemonSet controller is real. KWOK makes pods ready at once.
+// Nodes pull images before their pool is updated. The DaemonSet controller is real. KWOK makes pods ready immediately.
 #include "operator/workload/prefetch.h"
 
 #include "tests/cluster/rollout_fixture.h"
@@ -47,7 +47,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
   std::size_t created = 0, deleted = 0;
   for (const AuditedRequest& write : WritesSince({})) {
     created += write.resource == "daemonsets" && write.verb == "create" && write.code == 201;
-    // The operator may send more DELETEs until its watch shows the deletion. They find no object.
+    // The operator may send more DELETEs until its watch shows the deletion. These DELETEs do not find an object.
     deleted += write.resource == "daemonsets" && write.verb == "delete" && write.code == 200;
   }
   EXPECT_EQ(created, 2U) << "a dry run, and one DaemonSet";
@@ -75,7 +75,7 @@ TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   EXPECT_EQ(UidOf(kube().Get(kDaemonSetType, DaemonSetOf("b"))), uid);
   EXPECT_EQ(ImageIn("b"), "example.org/app:1");
   kube().Delete(kResourceQuotaType, "no-pods");
-  // The DaemonSet controller backs off. A change of the DaemonSet makes it retry at once.
+  // The DaemonSet controller backs off. A change of the DaemonSet makes it retry immediately.
   kube().MergePatch(kDaemonSetType, DaemonSetOf("b"), {{"metadata", {{"annotations", {{"wake", "up"}}}}}});
   WaitForComplete();
 }

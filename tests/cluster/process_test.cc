@@ -72,7 +72,8 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
   }
 }
 
-// SIGTERM ends the program at any point of its start. Here, the program waits for a credential plugin that never ends.
+// SIGTERM terminates the program at any point of its start. Here, the program waits for a credential plugin that never
+// exits.
 TEST(ProcessTest, SigtermDuringTheStartExitsWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());
@@ -142,7 +143,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintExitWithZero) {
   interrupted.WaitUntilReady();
   kill(interrupted.pid(), SIGINT);
   EXPECT_EQ(interrupted.Wait(std::chrono::seconds(30)), 0);
-  // A signal also ends the program during its start.
+  // A signal also terminates the program during its start.
   OperatorOptions options = DefaultOptions();
   options.log_file = plane().dir() + "/" + ns() + "-early.log";
   OperatorProcess early(options);
@@ -184,7 +185,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
 }
 
 TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
-  // A CA that has signed no certificate of this cluster.
+  // A CA that has not signed a certificate of this cluster.
   const std::string key = plane().dir() + "/" + ns() + "-ca.key";
   const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
   const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
@@ -244,7 +245,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   const std::string first_identity = holder();
   options.log_file = plane().dir() + "/" + ns() + "-second.log";
   OperatorProcess second(options);
-  second.WaitUntilReady();  // a ready replica without the lease writes nothing
+  second.WaitUntilReady();  // a ready replica without the lease does not write
 
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -256,7 +257,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   EXPECT_EQ(first->Metric("leader_election_master_status"), 1);
 
   EXPECT_EQ(first->Stop(), 0);
-  // At its end, the first process released the lease before it expired.
+  // When it exited, the first process released the lease before it expired.
   EXPECT_NE(holder(), first_identity);
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});

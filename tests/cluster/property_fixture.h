@@ -55,7 +55,8 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const Json& spec_schema() const { return spec_schema_; }
   static Json AppsSchema(WorkloadKind kind);
 
-  // Returns the tasks of this run: a sample of one in `share`, all (YAD_ALL), or the one to replay (YAD_PROPERTY).
+  // Returns the tasks of this run: a sample of one in `share`, all tasks (YAD_ALL), or the task to replay
+  // (YAD_PROPERTY).
   static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share);
   // Plays the tasks on many threads, and adds their failures to the test.
   void Run(const std::vector<Task>& tasks);
@@ -72,7 +73,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
   // Creates the daemon, or writes its spec. Retries on a conflict.
   Result<Json> Write(Cell& cell, const Json& spec) const;
-  // Blocks until the cluster matches `expected` or, if `may_tell`, the status reports a fault.
+  // Blocks until the cluster matches `expected` or, if `may_tell` is true, the status reports an error.
   Outcome Await(const Cell& cell, const Json& generation, const std::optional<std::map<std::string, Json>>& expected,
                 bool may_tell) const;
   void RememberWorkloads(Cell& cell) const;
@@ -88,13 +89,13 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
   // Returns the expected workloads by pool, or nullopt for a spec that cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;
-  // Returns "" if the daemon has exactly these workloads, its status reports them, and none has been recreated.
+  // Returns "" if the daemon has exactly these workloads, its status reports them, and no workload has been recreated.
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
   static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
   static std::string DifferenceFrom(const Json& live, const Json& wanted);
-  // Returns whether the status reports an invalid spec or a failed pool for the present generation.
+  // Returns whether the status reports an invalid spec or a failed pool for the current generation.
   static bool ReportsFailure(const Json& daemon);
-  // Throws TestFailure unless the rejection is right and the running workloads are unchanged.
+  // Throws TestFailure unless the rejection is correct and the running workloads are unchanged.
   void ExpectRejection(const Cell& cell, const Json& spec, Sense sense, const Error& rejection) const;
   // Throws TestFailure unless the running workloads are unchanged.
   void ExpectUntouched(const Cell& cell) const;

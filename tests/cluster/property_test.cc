@@ -2,8 +2,8 @@
 // - After each step, the cluster must match naive_model.h and a dry run of the apiserver.
 // - An invalid value must not change a running workload. The revert must restore everything.
 //
-// The properties are those of the CRD, and those of apps/v1 in the apiserver's OpenAPI. property_values.yaml has facts
-// that the schemas lack. Each property has its own daemon, and many daemons are tested at the same time.
+// The properties come from the CRD, and from apps/v1 in the apiserver's OpenAPI. property_values.yaml has facts that
+// the schemas lack. Each property has its own daemon, and many daemons are tested at the same time.
 //   YAD_ALL=1                         all properties; otherwise a sample
 //   YAD_SEED=7                        another sample
 //   YAD_PROPERTY=spec.nodePools.type  only this property, to replay a failure
@@ -30,7 +30,7 @@ std::vector<PropertyTest::Task> PropertyTest::Sample(std::vector<Task> tasks, st
     std::erase_if(tasks, [&](const Task& task) { return task.property.path != only; });
   } else if (!RunsEverything()) {
     std::erase_if(tasks, [&](const Task& task) { return Fnv1a64(salt + task.Name()) % share != 0; });
-    for (Task& task : tasks) {  // keeps all good values and at most two others
+    for (Task& task : tasks) {  // keeps all good values and at most two other values
       int others = 0;
       std::uint64_t at = Fnv1a64(salt + task.Name()) / share;
       std::erase_if(task.property.values, [&](const PropertyValue& value) {

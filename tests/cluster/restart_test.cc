@@ -1,4 +1,4 @@
-// After a kill or a restart, the next operator process reconciles once and then writes nothing.
+// After a kill or a restart, the next operator process reconciles once and then does not write.
 #include <thread>
 
 #include "tests/cluster/fixture.h"
@@ -30,7 +30,7 @@ class RestartTest : public BothKinds {
     templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
     return daemon;
   }
-  // Returns the resourceVersions of all objects that the operator writes, as one text.
+  // Returns the resourceVersions of all objects that the operator writes, as one string.
   std::string AllVersions() {
     std::string text;
     for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
@@ -136,7 +136,7 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   Barrier();
   ExpectNoWrites(before);
   EXPECT_EQ(AllVersions(), versions);
-  // The operator's metrics agree with the audit log. The only writes are those for the daemons of Barrier().
+  // The operator's metrics agree with the audit log. The only writes are for the daemons of Barrier().
   ExpectTheAuditedWritesInTheMetrics(before);
 }
 

@@ -21,7 +21,7 @@ class RestoredEtcdTest : public ::testing::Test {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
   }
-  // Blocks until there are exactly `count` workloads, all with this image. Returns their uids by pool.
+  // Blocks until exactly `count` workloads exist, all with this image. Returns their uids by pool.
   std::map<std::string, std::string> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, std::string> uids;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

@@ -98,7 +98,7 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
 }
 
 // Another tool has written the revision's `data` with whitespace, or with characters that Go's encoder escapes. The
-// apiserver rejects each patch of such data.
+// apiserver rejects each patch of an object with this data.
 TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
   AddPools(2);
@@ -262,7 +262,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorCreateNoRevision) {
 TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndChangesWithEachRollout) {
   StartOperator();
   const std::string pool = AddPool("a");
-  CreateDaemon(Daemon("web", 1));  // without a node, the pod stays Pending
+  CreateDaemon(Daemon("web", 1));  // there is no node, so the pod stays Pending
   const Json waiting = WaitForStatus("web", "is under way", [](const Json& status) {
     return At(status, "/updateRevision") != Json() && At(status, "/pools").size() == 1 &&
            At(status, "/pools/0/phase") == "Updating";

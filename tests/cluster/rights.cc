@@ -15,12 +15,13 @@
 namespace yad::testing {
 namespace {
 
-// Returns a text: "update apps/deployments", or "patch apps.openyurt.io/yurtappdaemons/status" for a subresource.
+// Returns a string such as "update apps/deployments", or "patch apps.openyurt.io/yurtappdaemons/status" for a
+// subresource.
 std::string Right(const std::string& verb, const std::string& group, const std::string& resource) {
   return verb + " " + group + "/" + resource;
 }
 
-// Returns the rights of the roles that are bound to the ServiceAccount.
+// Returns the permissions of the roles that are bound to the ServiceAccount.
 std::set<std::string> Granted(const ControlPlane& plane, const ChartInstall& install) {
   std::set<std::string> rights;
   const Json bindings =
@@ -53,8 +54,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Writes this shard's used rights into a file, and adds those of the other shards to `used`. Returns false if a shard
-// is still running.
+// Writes this shard's used permissions into a file, and adds the other shards' permissions to `used`. Returns false if
+// a shard is still running.
 bool AddOtherShards(std::set<std::string>& used) {
   const std::string shards = Variable("GTEST_TOTAL_SHARDS");
   if (shards.empty()) return true;
@@ -62,7 +63,7 @@ bool AddOtherShards(std::set<std::string>& used) {
   std::filesystem::create_directories(folder);
   std::string mine;
   for (const std::string& right : used) mine += right + "\n";
-  // Another shard may read the file at any time. The rename shows it only a complete file.
+  // Another shard may read the file at any time. Because of the rename, it reads only a complete file.
   const std::filesystem::path file = folder / Variable("GTEST_SHARD_INDEX");
   WriteFile(file.string() + ".part", mine);
   std::filesystem::rename(file.string() + ".part", file);
@@ -91,15 +92,15 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
       EXPECT_EQ(request.ns, install.ns()) << right;
       EXPECT_EQ(request.name, kFreezeName) << right;
     }
-    // A granted right may be denied too: after a restart, an apiserver has not read the roles yet.
+    // A request with a granted permission may also be denied: after a restart, an apiserver has not read the roles yet.
     EXPECT_TRUE(!request.forbidden || granted.contains(right))
         << "the operator was denied: " << right << " " << request.ns << "/" << request.name;
   }
   const bool all_tests = GTEST_FLAG_GET(filter) == "*" || !Variable("YAD_USED_RIGHTS").empty();
   if (!all_tests || !AddOtherShards(used)) return;
   for (const std::string& right : granted) {
-    // No request uses this right. The apiserver checks it when the operator sets an ownerReference (admission plugin
-    // OwnerReferencesPermissionEnforcement).
+    // No request uses this permission. The apiserver checks it when the operator sets an ownerReference (admission
+    // plugin OwnerReferencesPermissionEnforcement).
     if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
     EXPECT_TRUE(used.contains(right)) << "the operator may " << right << ", and never did";
   }

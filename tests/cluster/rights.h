@@ -1,4 +1,4 @@
-// Checks in the audit log that the operators of all tests use exactly the chart's rights.
+// Checks in the audit log that the operators of all tests use exactly the chart's permissions.
 #ifndef TESTS_CLUSTER_RIGHTS_H_
 #define TESTS_CLUSTER_RIGHTS_H_
 
@@ -10,10 +10,10 @@ namespace yad::testing {
 // Fails for:
 // - each denied request
 // - each access to a Secret or ConfigMap, except the webhook's Secret and the ConfigMap of the freeze
-// - each granted right that no operator used, if all tests ran
+// - each granted permission that no operator used, if all tests ran
 //
-// With shards, each shard writes its used rights into the folder $YAD_USED_RIGHTS, which must be empty at the start.
-// The last shard checks the rights of all shards.
+// If the tests are sharded, each shard writes its used permissions into the folder $YAD_USED_RIGHTS, which must be
+// empty at the start. The last shard checks the permissions of all shards.
 void CheckRights(const ControlPlane& plane, const ChartInstall& install);
 
 }  // namespace yad::testing

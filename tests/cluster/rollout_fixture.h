@@ -11,7 +11,7 @@ namespace yad::testing {
 
 class RolloutFixture : public BothKinds {
  protected:
-  // Starts an operator and a daemon with one replica in each of these pools. Each pool gets a node. Blocks until the
+  // Starts an operator and a daemon with one replica in each of these pools. Adds a node to each pool. Blocks until the
   // daemon is Ready.
   void Deploy(const std::vector<std::string>& pools, const Json& rolling) {
     StartOperator();

@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 
 class RolloutTest : public RolloutFixture {
  protected:
-  // Sets a template whose pods match no node.
+  // Sets a template whose pods do not match any node.
   void SetBadTemplate() {
     PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
   }

@@ -1,4 +1,4 @@
-// Each file in docs/samples can be applied unchanged, and does what its comments say.
+// Each file in docs/samples can be applied unchanged, and has the effect that its comments describe.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,7 +13,7 @@ constexpr char kSamples[] = YAD_SOURCE_DIR "/docs/samples";
 const std::set<std::string> kSamplePools{"beijing", "hangzhou", "shanghai"};
 const ResourceType kClaimType{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
 
-// Returns whether `whole` contains `part`. If not, `where` is the first difference.
+// Returns whether `whole` contains `part`. Otherwise, sets `where` to the first difference.
 bool IsPartOf(const Json& part, const Json& whole, std::string& where) {
   if (part.is_object() && whole.is_object()) {
     for (const auto& [key, value] : part.items()) {
@@ -47,7 +47,7 @@ class SamplesTest : public ClusterTest {
     everywhere_ = std::make_unique<OperatorProcess>(options);
     everywhere_->WaitUntilReady();
     Apply("nodepools");
-    // The nodes get the taints of their pools in nodepools.yaml.
+    // The nodes have the taints of their pools in nodepools.yaml.
     for (const std::string& pool : kSamplePools) {
       for (int i = 0; i < 2; ++i) {
         AddNode(pool, {{{"key", "example.com/site"}, {"value", pool}, {"effect", "NoSchedule"}}});
@@ -96,7 +96,7 @@ class SamplesTest : public ClusterTest {
     }
     return made;
   }
-  // Blocks until each pool has this many Ready pods on its own nodes, and no others.
+  // Blocks until each pool has this many Ready pods on its own nodes, and no other pods.
   void AwaitPods(const std::string& ns, const std::string& app, const std::map<std::string, int>& wanted) {
     const Kube there(kube().client(), ns);
     Eventually("the pods of " + app + " are Ready", [&] {
@@ -148,7 +148,7 @@ TEST_F(SamplesTest, EachPoolHasItsOwnCoreDns) {
 TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
   const auto made =
       Made("statefulset-volumes", "default", "database", WorkloadKind::kStatefulSet, "volumeClaimTemplates");
-  // The pods wait for their claims, because no volume provisioner runs here.
+  // The pods wait for their PersistentVolumeClaims, because no volume provisioner runs here.
   const Kube there(kube().client(), "default");
   Eventually("each pool has a pod and a claim", [&] {
     for (const auto& [pool, workload] : made) {

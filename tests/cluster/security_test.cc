@@ -1,6 +1,6 @@
 // Secrets that must not be printed, and attacks on the webhook. See also:
 // - process_test.cc and tests/loopback: servers that impersonate the apiserver
-// - rights.cc: the operator's rights
+// - rights.cc: the operator's permissions
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the secret parts of a token: all but the first, which is the same in all tokens.
+// Returns the secret parts of a token: all parts except the first, which is the same in all tokens.
 std::vector<std::string> Parts(const std::string& token) {
   std::vector<std::string> parts;
   std::istringstream words(token);
@@ -47,7 +47,7 @@ class SecretsTest : public ClusterTest {
     options.flags = {"--log-level=debug"};
     return options;
   }
-  // Checks that the secrets are not in the log, the metrics and the answer of /readyz.
+  // Checks that the secrets are not in the log, the metrics and the response of /readyz.
   static void ExpectHidden(OperatorProcess& process, const std::vector<std::string>& secrets) {
     std::string shown = process.Log();
     if (!process.ExitCode()) shown += process.Metrics() + process.Readyz();
@@ -100,8 +100,9 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   Eventually("the password is rejected", [&] {
     return Rejected(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
-  ExpectHidden(with_password,
-               {"a-pass-word-0123", "dXNlcjph"});  // the second text begins the header of "user:a..." in Base64
+  ExpectHidden(
+      with_password,
+      {"a-pass-word-0123", "dXNlcjph"});  // the second string is the beginning of the header for "user:a..." in Base64
 }
 
 // Connections that send some bytes and stay open.
@@ -194,7 +195,8 @@ std::string Many(const std::string& value, std::size_t count, std::size_t bytes)
 
 TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesUseBoundedMemory) {
   if (!HasControlPlane()) return;
-  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // kMost counts values, the others bytes
+  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19,
+                        kSmall = 125 << 10;  // kMost is a number of values, the other constants are in bytes
   std::string chain = "1";
   for (int i = 0; i < 400; ++i) chain = "{\"\":" + chain + "}";
   const std::string args = "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/args";

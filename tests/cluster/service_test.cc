@@ -114,7 +114,7 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer)
   EXPECT_EQ(Annotation(repaired, "theirs"), "1");
   ExpectNothingIsWritten();
 
-  // Without this label, the Service leaves the operator's watch.
+  // Because it lacks this label, the Service leaves the operator's watch.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
@@ -226,7 +226,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
-  // Without a Service, the workload keeps its serviceName, which is not drift.
+  // The workload keeps its serviceName although the Service is gone, which is not drift.
   const std::string uid = UidOf(WorkloadOf("web", later));
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   SetImage("web", "example.org/app:2");
@@ -236,7 +236,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_NE(At(WorkloadOf("web", later), "/spec/serviceName"), Json());
 }
 
-// The operator has the roles of an older chart, without rights on Services.
+// The operator has the roles of an older chart, without permissions on Services.
 class OlderRolesTest : public ServiceTest {
  protected:
   void TearDown() override {

@@ -11,8 +11,8 @@ class SizeTest : public BothKinds {
     object["kind"] = kYurtAppDaemonType.kind;
     return object;
   }
-  // Creates a daemon with an unknown field of `levels` levels in the pod template. Uses kubectl, because our client
-  // rejects very deep objects.
+  // Creates a daemon with an unknown field of `levels` levels in the pod template. Uses kubectl, because the operator's
+  // client rejects very deep objects.
   void CreateDeep(const std::string& name, int levels) {
     Json object = Complete(Daemon(name));
     object["metadata"]["namespace"] = ns();

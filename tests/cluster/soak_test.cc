@@ -4,7 +4,7 @@
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
 //
-// Without these variables, the test is skipped.
+// If neither variable is set, the test is skipped.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -26,13 +26,13 @@ constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
 // The constants below limit the rise of a median from the middle third of the run to the last third.
 
-// The number of connections varies up to the number of workers, because unused ones stay open for a minute. If each
-// watch leaked a connection, the rise would be larger.
+// The number of connections varies up to the number of workers, because unused connections stay open for a minute. If
+// each watch leaked a connection, the rise would be larger.
 constexpr double kDescriptorNoise = 4 * 16;
 // 100 KiB for each connection. In five minutes, each third of a run has 3,000 to 6,000 requests, so the test finds a
 // leak of 1 to 2 KiB for each request.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
-// The threads of writes end after milliseconds, so they do not affect the median.
+// The threads of writes exit after milliseconds, so they do not affect the median.
 constexpr double kThreadNoise = 5;
 
 std::chrono::seconds SoakTime() {
@@ -68,7 +68,7 @@ class Series {
   explicit Series(std::string name) : name_(std::move(name)) {}
   void Add(double value) { values_.push_back(value); }
 
-  // Fails the test if the median of the last third exceeds that of the middle third by more than `noise`.
+  // Fails the test if the median of the last third exceeds the median of the middle third by more than `noise`.
   void ExpectFlat(double noise) const {
     const std::size_t third = values_.size() / 3;
     ASSERT_GT(third, 5U) << "too short a soak";
@@ -102,8 +102,8 @@ class SoakTest : public ClusterTest {
     return options;
   }
 
-  // Makes the operator list and watch again all the time: the proxy ends each watch after some bytes, and answers every
-  // fourth one with "Expired".
+  // Makes the operator list and watch again continuously: the proxy ends each watch after some bytes, and responds to
+  // every fourth watch with "Expired".
   Fault FaultOfWatch() {
     Fault fault;
     const unsigned number = ++watches_;
@@ -181,7 +181,7 @@ class SoakTest : public ClusterTest {
     const std::vector<Json> workloads = kube().List(type());
     if (workloads.empty()) return;
     const std::string name = NameOf(workloads[Below(workloads.size())]);
-    // Ignores errors, because the operator may delete the workload meanwhile.
+    // Ignores errors, because the operator may have deleted the workload.
     if (remove) {
       (void)kube().client().Delete(type(), {ns(), name});
     } else {

@@ -113,7 +113,7 @@ void StaleReadsCell::PlayUnobserved(Act before, Act act, const Views& withheld) 
   proxy().CloseConnections();
   const Wanted wanted = act(*this);
   for (const std::string& name : going_) watch().ExpectRemoval(name);
-  // Gives a faulty operator time to remove or create workloads.
+  // Waits until a faulty operator would have removed or created workloads.
   if (withheld.find('d') == Views::npos) Barrier();
   stale_reads_.Release(/*expired=*/true);
   WaitUntil(wanted);

@@ -1,5 +1,5 @@
-// A cell whose operator sees the changes of an act late: after its restart it gets an old list, or it gets no events
-// for a while.
+// A cell whose operator sees the changes of an act late: it receives an old list after its restart, or it does not
+// receive events for a while.
 #ifndef TESTS_CLUSTER_STALE_READS_CELL_H_
 #define TESTS_CLUSTER_STALE_READS_CELL_H_
 
@@ -26,15 +26,17 @@ class StaleReadsCell : public Cell {
 
   // Changes the cluster. Returns its expected state.
   using Act = Wanted (*)(StaleReadsCell&);
-  // Stops the operator, runs `act`, and starts the operator. It gets lists of the resources `stale` from before `act`.
+  // Stops the operator, runs `act`, and starts the operator. The operator receives lists of the resources `stale` from
+  // before `act`.
   void PlayStale(Act before, Act act, const Views& stale);
-  // Runs `act` while the operator gets no events of the resources `withheld`. Then makes it list them again.
+  // Runs `act` while the operator does not receive events of the resources `withheld`. Then makes it list these
+  // resources again.
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----
   // Permits the operator to create and delete a workload of the pool, as it may do with old data.
   void AllowCreateAndDelete(const std::string& pool);
-  void AllowRemoval(const std::string& pool);  // permits the removal of the pool's present workload
+  void AllowRemoval(const std::string& pool);  // permits the removal of the pool's current workload
   void SetTaints(const std::string& pool, const Json& taints);
   void SetPoolSelector(const Json& labels);  // of the daemon; keeps the cell's own label
   void LabelPool(const std::string& pool, const std::string& label, const Json& value);

@@ -1,7 +1,7 @@
-// The operator has old data, in two ways:
-// - Stale reads: after a restart, it gets an old list of some resources and no later events, as from an apiserver that
-//   lags behind.
-// - Unobserved states: for a while, it gets no events of some resources, and then only the final state.
+// The operator has old data. There are two kinds of tests:
+// - Stale reads: after a restart, it receives an old list of some resources and no later events, as from an apiserver
+//   that lags.
+// - Unobserved states: for a while, it does not receive events of some resources, and then only the final state.
 //
 // The old data must not cause a removal, a duplicate, a restart or a rollback. The cluster must reach the state that a
 // naive model predicts.

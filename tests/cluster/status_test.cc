@@ -162,19 +162,19 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   const Json status = At(daemon, "/status");
   EXPECT_EQ(At(status, "/offlinePools"), 1);
   EXPECT_EQ(At(status, "/desiredPools"), 3);
-  EXPECT_EQ(At(status, "/updatedPools"), 3);  // the operator writes the workload of an offline pool too
+  EXPECT_EQ(At(status, "/updatedPools"), 3);  // the operator also writes the workload of an offline pool
   EXPECT_EQ(At(status, "/readyPools"), 2);
   EXPECT_EQ(IntAt(status, {"failedPools"}), 0);
   EXPECT_EQ(At(PoolStatus(daemon, off), "/phase"), "Offline");
   EXPECT_EQ(At(status, "/currentRevision"), At(status, "/updateRevision"));
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadUpdated"), "True");
-  // The operator updates the offline pool too, so that the pool has the revision when it is online again.
+  // The operator also updates the offline pool, so that the pool has the revision when it is online again.
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [](const Json& now) {
     return At(now, "/updatedPools") == 3 && At(now, "/currentRevision") == At(now, "/updateRevision");
   });
   EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
-  // Back online, the pool counts again. It has no node in this test, so its pod is missing.
+  // After the pool has returned, it counts again. It has no node in this test, so its pod is missing.
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 1}})"_json, "status");
   WaitForStatus("web", "no pool is offline", [&](const Json& now) {
     return IntAt(now, {"offlinePools"}) == 0 && At(PoolStatus({{"status", now}}, off), "/phase") == "Updating" &&
@@ -235,7 +235,7 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // Also changes a workload's label, because a change of the status alone causes no reconcile.
+  // Also changes a workload's label, because a change of the status alone does not cause a reconcile.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

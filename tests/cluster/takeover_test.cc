@@ -1,4 +1,4 @@
-// A takeover from OpenYurt, and the return to OpenYurt. Only with Deployments, because OpenYurt never made
+// A takeover from OpenYurt, and the return to OpenYurt. Only with Deployments, because OpenYurt never created
 // StatefulSets.
 #include <cstdlib>
 #include <iostream>
@@ -117,7 +117,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
                                 {2, "example.org/app:5"}, {3, "example.org/app:1"}, {4, "example.org/app:0"}}));
   for (const auto& [pool, workload] : ByPool("web")) {
     EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
-    // The workload now has the fields of our rules, and its old name.
+    // The workload now has the fields of the operator's rules, and its old name.
     EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
     Json node_selector = LostNodeSelector();
     node_selector[kNodePoolLabel] = pool;
@@ -267,7 +267,7 @@ TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
 // - The specs of the workloads and the history stay.
 // - One workload of each pool stays.
 //
-// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only one after the third write.
+// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only a kill after the third write.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
   // Runs a takeover, and kills the operator after write number `at` (0: never). Returns the number of writes.

@@ -1,4 +1,4 @@
-// Clusters that lack the CRDs, a right, or fields of a CRD.
+// Clusters that lack the CRDs, a permission, or fields of a CRD.
 #include "operator/yurtappdaemon/crd_check.h"
 #include "tests/cluster/fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class UnusualClusterTest : public ClusterTest {
  protected:
-  // Writes a kubeconfig for a service account with the operator's rights, except those on the resource `without`.
+  // Writes a kubeconfig for a service account with the operator's permissions, except those on the resource `without`.
   std::string RestrictedKubeconfig(const std::string& without) {
     const std::string name = "restricted-" + ns();
     Json rules = Json::array();
@@ -39,7 +39,7 @@ class UnusualClusterTest : public ClusterTest {
   }
   // Applies the CRDs, and blocks until `kubectl explain` works, which may be after they are established.
   static void ApplyCrdsTo(ControlPlane& other) {
-    other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // tests that client-side apply works too
+    other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // tests that client-side apply also works
     other.ApplyCrds();
     const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
     Eventually("explain knows the CRD", [&]() -> std::string {
@@ -92,7 +92,7 @@ TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   EXPECT_FALSE(restricted.ExitCode().has_value());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
   EXPECT_EQ(ByPool("web").size(), 3U);
-  // Once the right is granted, the operator continues by itself.
+  // Once the permission is granted, the operator continues by itself.
   Allow();
   restricted.WaitUntilReady();
   Eventually("the new image is everywhere", [&] {
@@ -123,7 +123,7 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   WaitForPools("web", pools);
   WaitUntilReady("web");
 
-  // Now the right is revoked.
+  // Now the permission is revoked.
   const auto rejected = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
   const double before = rejected();
   Kubectl({"delete", "clusterrolebinding", "all-" + ns()});

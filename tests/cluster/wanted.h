@@ -23,7 +23,7 @@ class Comparison {
       why_not_ = what + " is " + Json(have).dump() + " and not " + Json(want).dump();
     }
   }
-  const std::string& why_not() const { return why_not_; }  // "": none
+  const std::string& why_not() const { return why_not_; }  // "": no comparison has failed
 
  private:
   std::string why_not_;
@@ -48,11 +48,11 @@ void CompareStatus(const Json& daemon, const Wanted& wanted, Comparison& is);
 // `revisions` are sorted, the oldest first.
 void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, WorkloadKind kind, const Wanted& wanted,
                       Comparison& is);
-// `workloads` are in order of their pools. `uids` are those of the earlier workloads, by pool.
+// `workloads` are in order of their pools. `uids` are the uids of the earlier workloads, by pool.
 void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
                       const std::map<std::string, std::string>& uids, const Wanted& wanted, Comparison& is);
 
-// `services` are those that the daemon controls, in order of their pools.
+// `services` are the Services that the daemon controls, in order of their pools.
 void CompareServices(const Json& daemon, const std::vector<Json>& services, const Wanted& wanted, Comparison& is);
 
 // Returns the image number of each revision, by revision number.

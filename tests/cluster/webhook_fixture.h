@@ -32,7 +32,7 @@ class WebhookTest : public ClusterTest {
     webhooks_->Install();
   }
   void TearDown() override {
-    webhooks_.reset();  // first, because without an operator the webhooks reject the clean-up
+    webhooks_.reset();  // first, because the webhooks reject the clean-up when no operator runs
     ClusterTest::TearDown();
   }
 

@@ -1,4 +1,4 @@
-// The webhooks without an apiserver: each request gets an answer, and the next request is served.
+// The webhooks without an apiserver: the webhooks respond to each request, and to the next request.
 #include "operator/client/transport/base64.h"
 #include "tests/cluster/webhook_fixture.h"
 #include "tests/support/https_client.h"
@@ -37,7 +37,7 @@ class WebhookProtocolTest : public WebhookTest {
   HttpsAnswer Post(const std::string& path, const std::string& body, const std::string& headers = kJsonType) {
     return Connect().Ask("POST " + path + " HTTP/1.1", body, headers);
   }
-  // Sends the review, and returns the field `response` of the answer.
+  // Sends the review, and returns the field `response` of the reply.
   Json Answered(const std::string& path, const Json& review) {
     const HttpsAnswer answer = Post(path, review.dump());
     if (answer.status != 200) throw TestFailure("status " + std::to_string(answer.status) + ": " + answer.body);
@@ -122,7 +122,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
       return response;
     };
     const Json same = Json(Json::value_t::discarded);
-    // A webhook rule that is too broad matches objects of other types. The rejection must name the type.
+    // A webhook rule that is too broad matches objects of other types. The rejection must contain the type.
     const Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "x"}}}};
     Json response = answered({{"request", {{"kind", {{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}}}}}, pod);
     EXPECT_EQ(At(response, "/allowed"), false);
@@ -145,7 +145,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
     response = answered({{"request", {{"subResource", "status"}}}}, Json({{"spec", "faulty"}}));
     EXPECT_EQ(At(response, "/allowed"), true);
     EXPECT_TRUE(PatchOf(response).empty());
-    // Specs of wrong types. The CRD's schema rejects them first, but the webhook must not depend on that.
+    // Specs of wrong types. The CRD's schema rejects them first, but the webhook must not rely on the schema.
     for (const char* spec : {"null", "7", "[]", R"({"workloadTemplate": 7})", R"({"workloadTemplate": []})",
                              R"({"workloadTemplate": {"deploymentTemplate": null}})",
                              R"({"workloadTemplate": {"deploymentTemplate": {"spec": []}}, "selector": 3})",

@@ -1,4 +1,4 @@
-// Observes all states of a daemon's workloads, and reports forbidden ones.
+// Observes all states of a daemon's workloads, and reports forbidden states.
 #ifndef TESTS_CLUSTER_WORKLOAD_WATCH_H_
 #define TESTS_CLUSTER_WORKLOAD_WATCH_H_
 
@@ -37,7 +37,8 @@ class WorkloadWatch {
   // Returns whether the watch has observed this resourceVersion of any object, and so all earlier changes.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // Returns the faults: second workloads of a pool, removals without ExpectRemoval, and the error that ended the watch.
+  // Returns the violations: second workloads of a pool, removals without ExpectRemoval, and the error that ended the
+  // watch.
   std::vector<std::string> faults() const;
   std::string broken() const;  // the error that ended the watch, or ""
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
-// Ends the process if the condition is false. The fuzzer then keeps the input. `detail` is any value that an ostream
-// accepts.
+// Terminates the process if the condition is false. The fuzzer then keeps the input. `detail` is any value that an
+// ostream accepts.
 #define YAD_CHECK(condition, detail)                                                                                  \
   do {                                                                                                                \
     if (!(condition)) {                                                                                               \

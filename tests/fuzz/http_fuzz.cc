@@ -1,5 +1,5 @@
-// Sends HTTP bytes to the webhook's server, over TLS and sockets. The handler must get the same requests for every
-// split of the bytes into records. The answers must be well-formed.
+// Sends HTTP bytes to the webhook's server, over TLS and sockets. The handler must receive the same requests for every
+// split of the bytes into records. The responses must be well-formed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
@@ -44,7 +44,7 @@ class World {
   }
 
   // Sends `bytes` in pieces of at most `most` bytes, and then a close_notify. Returns the received bytes. Sets `whole`
-  // if the server sent a close_notify too.
+  // if the server also sent a close_notify.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     // Resets the connection at its close, because thousands of closed connections a minute would use up the ports.
@@ -61,7 +61,7 @@ class World {
     std::minstd_rand random(seed);
     for (std::size_t at = 0; at < bytes.size();) {
       const std::size_t piece = std::min<std::size_t>(1 + random() % most, bytes.size() - at);
-      if (SSL_write(ssl, bytes.data() + at, static_cast<int>(piece)) <= 0) break;  // the server reads no more
+      if (SSL_write(ssl, bytes.data() + at, static_cast<int>(piece)) <= 0) break;  // the server has stopped reading
       at += piece;
     }
     SSL_shutdown(ssl);
@@ -90,7 +90,7 @@ class World {
     options.handler_threads = 1;
     options.max_body = kMaxBody;
     options.large_body = kMaxBody / 2;
-    // Enough for one connection at a time. After a leak, answers would soon be 503.
+    // Enough for one connection at a time. After a leak, responses would soon be 503.
     options.max_bodies = 2 * kMaxBody;
     return options;
   }
@@ -103,7 +103,7 @@ class World {
   SSL_CTX* const client_ = SSL_CTX_new(TLS_client_method());
 };
 
-// Returns the statuses of the answers, and then the rest if the last answer is incomplete.
+// Returns the statuses of the responses, and then the rest if the last response is incomplete.
 std::string Statuses(const std::string& answers, const std::vector<std::string>& calls) {
   std::string statuses;
   std::size_t answered = 0;

@@ -13,7 +13,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 namespace yad::fuzz {
 namespace {
 
-// Returns a value with a special meaning in Kubernetes' types, or one near a limit.
+// Returns a value with a special meaning in Kubernetes' types, or a value near a limit.
 const Json& Interesting(std::size_t random) {
   static const Json& values = *new Json(Json::parse(R"([
       null, true, false, 0, -1, 1, 2147483647, 2147483648, 9223372036854775807, 18446744073709551615, 1.5, 1e300, "",

@@ -1,4 +1,4 @@
-// Mutates JSON as a tree. Random changes of bytes would almost never give valid JSON.
+// Mutates JSON as a tree. Random changes of bytes would almost never result in valid JSON.
 #ifndef TESTS_FUZZ_JSON_MUTATOR_H_
 #define TESTS_FUZZ_JSON_MUTATOR_H_
 

@@ -1,4 +1,4 @@
-// kubeconfig files: loading a file twice gives the same result as loading it once, and the result is usable.
+// kubeconfig files: loading a file twice has the same result as loading it once, and the result is usable.
 #include <string>
 
 #include "operator/client/auth/kubeconfig.h"

@@ -1,5 +1,5 @@
-// Splits the answer to a list into its items. They must be those that a parser of the whole text finds, unless the
-// answer is rejected.
+// Splits the response to a list into its items. Unless the response is rejected, they must be the items that a parser
+// of the whole response finds.
 #include <string>
 
 #include "operator/json/json_codec.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const yad::ResourceType type{"apps", "v1", "deployments", "Deployment", true};
   const auto list = yad::ListText::Split(text, type);
   if (!list) return 0;
-  // Reading an item parses it, so this may fail for an accepted answer.
+  // Reading an item parses it, so this may fail for an accepted response.
   Json items = Json::array();
   for (std::size_t i = 0; i < list->size(); ++i) {
     const auto item = list->Item(i);

@@ -25,7 +25,7 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
     YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
   }
 
-  // A second patch changes nothing. One exception: the first patch keeps "" in a new list, and the second one removes
+  // A second patch changes nothing. One exception: the first patch keeps "" in a new list, and the second patch removes
   // it. To the apiserver, "" and an absent value are equal.
   Json patched = live;
   ApplyPatch(now, true, patched);
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const yad::Json& value : input) {
     if (yad::IsDeeperThan(value, yad::kMaxJsonDepth)) return 0;
   }
-  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // an apiserver stores no nulls
+  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // an apiserver does not store nulls
   return 0;
 }
 YAD_FUZZ_JSON();

@@ -1,5 +1,5 @@
-// Answers of Prometheus. The input is [HTTP status, answer, name of a pool]. The fuzzer checks:
-// - The result is the number in the text.
+// Responses of Prometheus. The input is [HTTP status, response, name of a pool]. The fuzzer checks:
+// - The result is the number in the response.
 // - An error is short.
 // - A pool's name stays inside its string literal.
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace yad {
 namespace {
 
-// Returns the only number in the answer, as text, or "".
+// Returns the only number in the response, as a string, or "".
 std::string Naive(const Json& answer) {
   const Json* result = Find(answer, {"data", "result"});
   if (result == nullptr || !result->is_array() || result->empty()) return "";

@@ -1,4 +1,4 @@
-// Quantities: all spellings of a value have one canonical text, which is itself a quantity.
+// Quantities: all spellings of a value have one canonical form, which is itself a quantity.
 #include <string>
 #include <string_view>
 

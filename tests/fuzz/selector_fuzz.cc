@@ -1,5 +1,5 @@
-// Compares label selectors with a naive evaluation of their JSON, and with the same selectors parsed from text. The
-// input is [selector, labels].
+// Compares label selectors with a naive evaluation of their JSON, and with the same selectors parsed from kubectl's
+// syntax. The input is [selector, labels].
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Returns whether the selector matches the labels, as the API's documentation says.
+// Returns whether the selector matches the labels, as the API's documentation defines it.
 bool Naive(const Json& selector, const StringMap& labels) {
   for (const auto& [key, value] : StringMapAt(selector, {"matchLabels"})) {
     if (!labels.contains(key) || labels.at(key) != value) return false;
@@ -33,7 +33,7 @@ bool Naive(const Json& selector, const StringMap& labels) {
   return true;
 }
 
-// Parses the selector's text form, as an apiserver does.
+// Parses kubectl's syntax for selectors, as an apiserver does.
 Json FromText(const std::string& text) {
   Json selector = {{"matchExpressions", Json::array()}};
   for (std::size_t at = 0; at < text.size();) {

@@ -40,7 +40,7 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
   EXPECT_EQ(server.connections(), 5);
 }
 
-// When a load balancer fails, all its connections hang, and only new ones work.
+// When a load balancer fails, all its connections hang, and only new connections work.
 TEST_P(BeastTransportTest, NoPooledConnectionIsUsedAfterOneDidNotRespond) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -91,8 +91,8 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
   }
 }
 
-// The server answers the first request of each connection, and closes the connection instead of answering the second
-// one.
+// The server responds to the first request of each connection, and closes the connection instead of responding to the
+// second request.
 TEST_P(BeastTransportTest, OnlyAGetIsRetriedWhenTheServerClosesTheConnection) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;

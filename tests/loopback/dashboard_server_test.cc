@@ -174,7 +174,7 @@ TEST_F(DashboardServerTest, SlowBrowserIsDisconnectedAndItsEventsAreNotQueued) {
   AwaitTaken(1);
   for (int i = 0; i < 20; ++i) server_->Wake();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(source_->taken(), 1);  // The server waits until the client has read the first text.
+  EXPECT_EQ(source_->taken(), 1);  // The server waits until the client has read the first events.
   for (int i = 0; i < 500 && source_.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(source_.use_count(), 1);  // The server has destroyed the feed.
 }

@@ -17,7 +17,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
-  // An announced body uses nothing of the budget until its first bytes arrive.
+  // A Content-Length does not use the budget until the first bytes of the body arrive.
   HttpsClient slow = Connect();
   slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
   EXPECT_EQ(slow.Read().status, 100);
@@ -31,7 +31,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   slow.Send(std::string(40, 'x'));
   EXPECT_EQ(slow.Read().body, "150");
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
-  // A connection that ends in the middle of a body releases its share of the budget.
+  // A connection that is closed in the middle of a body releases its share of the budget.
   {
     HttpsClient gone = Connect();
     gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 150\r\n\r\n" + std::string(110, 'x'));
@@ -203,7 +203,7 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   EXPECT_FALSE(Connect().connected());
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
-  // The server may count the connection as idle shortly after the client has its answer.
+  // The server may count the connection as idle shortly after the client has received its response.
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 

@@ -22,10 +22,10 @@
 
 namespace yad::testing {
 
-// The size of an answer that is larger than the kernel's buffers of a connection.
+// The size of a response that is larger than the kernel's buffers of a connection.
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
-// Returns options with time limits that no test reaches. The linger time is zero, so that the server stops at once.
+// Returns options with time limits that no test reaches. The linger time is zero, so that the server stops immediately.
 inline HttpsServerOptions TestOptions() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";

@@ -1,4 +1,4 @@
-// The webhook's server: requests and answers, time limits, certificates and the stop.
+// The webhook's server: requests and responses, timeouts, certificates and the stop.
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
 

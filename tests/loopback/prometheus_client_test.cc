@@ -1,4 +1,4 @@
-// Queries to servers that hang, send wrong answers or send too much, with both implementations of HttpTransport.
+// Queries to servers that hang, send invalid responses or send too much, with both implementations of HttpTransport.
 #include <unistd.h>
 
 #include <atomic>

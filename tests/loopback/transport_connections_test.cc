@@ -20,7 +20,7 @@ TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
-  // The library may return a connection to its pool late. The next request then opens a new one.
+  // The library may return a connection to its pool late. The next request then opens a new connection.
   EXPECT_LE(server.connections(), 3);
 }
 
@@ -46,14 +46,14 @@ class FullPool {
       : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
           if (request.method == "POST") return on_post(connection, request);
           ++arrived_;
-          // Answers only when all requests have arrived, so that each needs its own connection.
+          // Responds only when all requests have arrived, so that each request needs its own connection.
           while (arrived_ < kConnections) std::this_thread::yield();
           connection.Answer(200, "{}");
         }) {}
 
   TestServer& server() { return server_; }
-  // Fills the pool, and closes its connections. Returns a request that does not fit into the kernel's buffers, so its
-  // write fails.
+  // Fills the pool, and closes its connections. Returns a request that does not fit into the kernel's buffers, so that
+  // its write fails.
   HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;
@@ -81,7 +81,8 @@ TEST_P(TransportConnectionsTest, RequestSucceedsIfAllPooledConnectionsAreClosed)
   }
 }
 
-// Returns the number of live SSL_CTX objects. OpenSSL calls the two functions below when it creates or frees one.
+// Returns the number of live SSL_CTX objects. OpenSSL calls the two functions below when it creates or frees an
+// SSL_CTX.
 std::atomic<int>& LiveTlsContexts() {
   static std::atomic<int> live = 0;
   static const int index = SSL_CTX_get_ex_new_index(

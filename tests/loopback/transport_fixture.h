@@ -75,7 +75,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     EXPECT_TRUE(made) << (made ? "" : made.error().ToString());
     return made ? *made : nullptr;
   }
-  // Sends the request through a proxy that never answers. Requests a stop once the proxy has a connection.
+  // Sends the request through a proxy that never responds. Requests a stop once the proxy has a connection.
   static Result<HttpResponse> SendThroughSilentProxy(const HttpRequest& request) {
     std::stop_source stop;
     TestServer proxy(Plain(), [&](TestConnection& connection, const TestRequest&) {

@@ -1,4 +1,4 @@
-// HttpTransport: requests, answers, streams, time-outs and stops.
+// HttpTransport: requests, responses, streams, timeouts and stops.
 #include <atomic>
 #include <thread>
 

@@ -1,6 +1,6 @@
 // Simulates random histories of a small pool of the autoscaler:
 // - Pods are created and deleted, and nodes fail and return.
-// - Each cache lags independently. The operator's process may end after any write.
+// - Each cache lags independently. The operator's process may exit after any write.
 //
 // After each write, every node must be leased completely or not at all, and no node with a pod may have left the pool.
 // When all pods are deleted, every node must be as at the start.
@@ -41,7 +41,7 @@ class Life {
   std::string Play(int steps) {
     for (int step = 0; step < steps && fault_.empty(); ++step) Step();
     if (!fault_.empty()) return fault_;
-    // From now on, the process does not end, and no cache lags.
+    // From now on, the process does not exit, and no cache lags.
     dies_at_ = -1;
     died_ = false;
     for (int i = 0; i < next_pod_; ++i) world_.DeletePod(PodName(i));
@@ -111,7 +111,7 @@ class Life {
 
   std::optional<FakeCluster::Fault> OnRequest(const WriteRecord& request) {
     if (request.method != "PATCH") return std::nullopt;
-    // A process that has ended sends no more requests.
+    // A process that has exited does not send requests.
     if (died_) return FakeCluster::Fault{Fail(Reason::kTransport, "dead")};
     if (dies_at_ < 0 || dies_at_-- > 0) return std::nullopt;
     died_ = true;

@@ -24,7 +24,7 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Sets an image, and a variable that no other revision has. So the test finds a variable that an update does not
+// Sets an image, and a variable that no other revision has. So the test detects a variable that an update does not
 // remove.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];

@@ -1,4 +1,4 @@
-// The changes to the cluster by users and by Kubernetes' controllers. Those by the operator are in operator.h.
+// The changes to the cluster by users and by Kubernetes' controllers. The operator's changes are in operator.h.
 #ifndef TESTS_MODEL_ENVIRONMENT_H_
 #define TESTS_MODEL_ENVIRONMENT_H_
 
@@ -66,8 +66,9 @@ struct Bounds {
   int lag = 1;    // each cache is at most this many events behind
   std::vector<Move::Type> kinds;
   bool meanwhile = false;  // users also make moves between two writes of a reconcile
-  bool services = false;   // template 1 has a Service template with port 1, and template 2 one with port 2
-  bool gates = false;      // the strategy is RollingUpdate with update windows, and time passes
+  bool services =
+      false;           // template 1 has a Service template with port 1, and template 2 a Service template with port 2
+  bool gates = false;  // the strategy is RollingUpdate with update windows, and time passes
 };
 
 // Not thread-safe: one per worker.
@@ -80,7 +81,7 @@ class Environment {
   // Applies a move, but not a kReconcile. Returns false if nothing changes.
   bool Apply(State& state, const Move& move);
   std::string Describe(const State& state, const Move& move) const;
-  // Runs Kubernetes' own controllers until they make no more changes.
+  // Runs Kubernetes' own controllers until they do not make more changes.
   void Settle(State& state);
 
   static ObjectKey DaemonKey(int daemon);

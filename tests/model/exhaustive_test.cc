@@ -51,7 +51,8 @@ void ExploreIfAll(const Bounds& bounds) {
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
-// These tests have more moves, and stale caches. Each has only a few kinds of moves, to limit the number of states.
+// These tests have more moves, and stale caches. Each test has only a few kinds of moves, to limit the number of
+// states.
 TEST(ExhaustiveTest, InvariantsHoldForTwoRelabelledPools) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
 TEST(ExhaustiveTest, InvariantsHoldForADaemonThatIsOrphanedAndRecreated) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});

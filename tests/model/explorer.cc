@@ -16,7 +16,7 @@ constexpr int kWakes = 200;  // the maximum number of rounds in CheckRecovery wi
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// Returns all views that the caches may have of the state. Events of other daemons do not make another view.
+// Returns all views that the caches may have of the state. Events of other daemons do not cause another view.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -46,7 +46,7 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  // With gates, pools keep their names, because a rollout updates them in the order of names.
+  // If there are gates, pools keep their names, because a rollout updates them in the order of names.
   explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;

@@ -24,13 +24,13 @@ struct Figures {
   std::size_t states = 0;
   std::size_t transitions = 0;      // steps between states, including those to known states
   std::size_t reconciles = 0;       // calls of Reconciler::Reconcile with different input
-  std::size_t resting_states = 0;   // states in which nothing more happens
+  std::size_t resting_states = 0;   // states in which no more changes happen
   std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of users
 };
 
 // A breadth-first search over the states of a small cluster, by the number of moves of users. It covers:
 // - stale caches: each cache may be up to `lag` events behind
-// - crashes: the process may end after any write, and always ends after a reconcile
+// - crashes: the process may exit after any write, and always exits after a reconcile
 // - restarts: the next process remembers nothing, and its caches may be older than those before
 // - moves of users between two reconciles and, with Bounds::meanwhile, between two writes of a reconcile
 class Explorer {
@@ -38,7 +38,8 @@ class Explorer {
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns nullopt if there is no fault. Otherwise returns the steps to a fault with the fewest moves of users.
+  // Returns nullopt if there is no violation. Otherwise, returns the steps to the violation with the fewest moves of
+  // users.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -59,11 +60,11 @@ class Explorer {
   void VisitUserMoves(Worker& worker, const Found& from, std::vector<Found>& found);
   void Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
               std::vector<Found>& found);
-  // Lets the caches show all events, and all controllers finish. Then the cluster must match the specs, and the
-  // operator must not write any more.
+  // Lets the caches show all events, and lets all controllers finish. Then the cluster must match the specs, and the
+  // operator must not write again.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
-  // Returns a fault if the operator misses the opening of a gate: the gate opens before the next reconcile (in `again`;
-  // nullopt: never), and a reconcile at the opening would write a workload.
+  // Returns a violation if the operator misses the opening of a gate: the gate opens before the next reconcile (in
+  // `again`; nullopt: never), and a reconcile at the opening would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string HistoryUntil(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

@@ -14,7 +14,7 @@
 namespace yad::model {
 namespace {
 
-// Returns the versions of an object from the cached one to the live one. nullptr: the object did not exist.
+// Returns the versions of an object from the cached version to the live version. nullptr: the object did not exist.
 std::vector<const Content*> VersionsSince(const Table& table, std::uint64_t key_hash, std::size_t seen) {
   std::vector<const Content*> versions;
   for (std::size_t i = seen; i <= table.events.size(); ++i) {
@@ -77,7 +77,7 @@ class WriteCheck {
     return VersionsSince(now_[kPool], KeyHash(kPool, {"", pool}), seen_[kPool]);
   }
   // Returns true if some version of the daemon since the reconcile began selects some version of the pool since the
-  // cached one. The operator may have read these versions.
+  // cached version. The operator may have read these versions.
   bool MaySelect(const std::string& pool) const {
     const std::vector<const Content*> pools = VersionsOf(pool);
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
@@ -122,7 +122,7 @@ class WriteCheck {
     return ClosedGate(after);
   }
 
-  // Returns a fault if a gate was closed for this update in all versions that the operator may have read.
+  // Returns a violation if a gate was closed for this update in all versions that the operator may have read.
   std::string ClosedGate(const Content& after) const {
     if (!daemon_.gated) return "";
     const std::vector<const Content*> pools = VersionsOf(after.pool);
@@ -305,7 +305,7 @@ class RestCheck {
     return "";
   }
 
-  // Returns a fault if the daemon owns a Service or workload that no pool needs.
+  // Returns a violation if the daemon owns a Service or workload that no pool needs.
   std::string FaultOfLeftovers() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
@@ -354,7 +354,7 @@ class RestCheck {
   const bool frozen_;                     // there is a freeze without an end
   std::set<std::string> used_revisions_;  // by status or by workloads
   std::set<std::string> selected_;        // names of pools
-  std::int64_t taken_ = 0;                // pools whose workload's name is taken by a foreign one
+  std::int64_t taken_ = 0;                // pools for which a foreign workload has the name of their workload
   std::ptrdiff_t wanted_services_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The invariants of every write, and of every state in which nothing more happens.
+// The invariants of every write, and of every state in which no more changes happen.
 #ifndef TESTS_MODEL_INVARIANTS_H_
 #define TESTS_MODEL_INVARIANTS_H_
 
@@ -9,14 +9,14 @@
 
 namespace yad::model {
 
-// Returns the fault of a write, or "".
+// Returns the violation of a write, or "".
 // - `now`: the state right before the write, after the earlier writes of the same reconcile
 // - `seen`: the events that the caches show
 // - `begun`: the events that existed when the reconcile began
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write);
 
-// Returns the fault of a state in which nothing more happens, or "".
+// Returns the violation of a state in which no more changes happen, or "".
 std::string FaultAtRest(const State& state);
 
 }  // namespace yad::model

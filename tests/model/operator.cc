@@ -156,7 +156,7 @@ bool Concerns(const Content& content, const ObjectKey& daemon) {
   }
 }
 
-// A request, and for each known answer the node with the next request.
+// A request, and for each known response the node with the next request.
 struct Runs::Node {
   const Request* request = nullptr;  // nullptr: the reconcile ends here
   Outcome end;                       // without the writes
@@ -215,7 +215,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   Node* node = &*tree->root;
   for (const Server::Step& step : op.server().steps()) {
     if (node->request == nullptr) node->request = step.request;
-    // Caches have no order, so the requests of two runs may differ. Such a run is not remembered.
+    // Caches have no order, so the requests of two runs may differ. This run is not stored.
     if (node->request != step.request) return run;
     node = &node->next[step.answer];
   }

@@ -16,10 +16,10 @@
 
 namespace yad::model {
 
-// The writes of one reconcile, in their order. A process may end after any of them.
+// The writes of one reconcile, in their order. A process may exit after any of them.
 struct Outcome {
   std::vector<Write> writes;
-  std::string fault;  // any fault except a wrong write; "": none
+  std::string fault;  // any violation except a wrong write; "": none
   // The time until the next reconcile, if the operator requests one. nullopt: it waits for an event.
   std::optional<std::chrono::seconds> again = std::nullopt;
   bool operator==(const Outcome&) const = default;
@@ -61,8 +61,8 @@ class Operator {
   std::unique_ptr<Stores> stores_;
 };
 
-// Remembers the results of reconciles, so that each is computed once. A reconcile is deterministic: the contents of the
-// caches and the answers so far determine its next request. Thread-safe.
+// Remembers the results of reconciles, so that each result is computed once. A reconcile is deterministic: the contents
+// of the caches and the previous responses determine its next request. Thread-safe.
 class Runs {
  public:
   Runs();
@@ -74,7 +74,7 @@ class Runs {
  private:
   struct Node;
   struct Tree;
-  // Returns the outcome of a known reconcile with the same answers, or nullopt.
+  // Returns the outcome of a known reconcile with the same responses, or nullopt.
   static std::optional<Outcome> Replay(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                        const Interruption& interruption);
 

@@ -226,7 +226,7 @@ class History {
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;
       EXPECT_TRUE(by_pool.emplace(pool, workload).second) << "two workloads for pool " << pool;
     }
-    // Each selected pool must have the workload that the update revision renders. Nothing else may exist.
+    // Each selected pool must have the workload that the update revision renders. No other workload may exist.
     std::int64_t offline = 0, selected = 0;
     for (const Json& object : world_.cluster.List(kNodePoolType)) {
       const NodePool pool = ParseNodePool(object);

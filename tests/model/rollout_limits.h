@@ -119,8 +119,8 @@ class RolloutLimits {
              return pool.exists && !pool.held && !pool.on_target && !pool.pool_changed;
            });
   }
-  // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before it got the update may
-  // count or not.
+  // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before its update may count
+  // or not.
   bool Counts(const RolloutPool& pool) const {
     if (!CountsAsUnavailable(pool) || IsExempt(pool) || (!IsRollback() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_target));

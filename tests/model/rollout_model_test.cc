@@ -36,7 +36,7 @@ enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden differs fro
 struct Pool {
   Revision revision = kOld;
   Health health = Health::kSoaked;
-  bool offline_since_update = false;  // it went offline after the pools of kOfflineAfterUpdate got their update
+  bool offline_since_update = false;  // it went offline after the pools of kOfflineAfterUpdate were updated
   bool was_healthy = true;            // it was healthy at its update
   bool held = false;
   bool outside_window = false;  // its update window is closed
@@ -163,7 +163,7 @@ class Model {
   }
 
   // Checks that a failed revision caused more than maxFailures failures. In an outage, offline pools do not count,
-  // because pools without the revision are offline too.
+  // because pools without the revision are also offline.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, offline = 0, offline_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

@@ -1,8 +1,8 @@
 // Simulates thousands of random rollouts on a fake clock, with the operator's own code. At random:
 // - Pools become healthy, fail, are checked, go offline and change. Update windows and freezes begin and end.
 // - Users change templates and strategies, pause, approve and roll back. The operator restarts.
-// The limits must always hold. When nothing changes any more, the rollout must end, or report its reason to wait.
-// YAD_SEEDS=a-b runs these seeds. YAD_SEED=n runs one and prints its steps.
+// The limits must always hold. When no more changes happen, the rollout must end, or report its reason to wait.
+// YAD_SEEDS=a-b runs these seeds. YAD_SEED=n runs one seed and prints its steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>

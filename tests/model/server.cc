@@ -277,7 +277,7 @@ HttpResponse Server::Answer() const {
   if (status_ == 404) return StatusResponse(404, "NotFound", "not found");
   if (status_ == 400) return StatusResponse(400, "BadRequest", "not understood");
   if (steps_.back().request->verb == Request::kGetCrd) return TextResponse(NodePoolCrd());
-  // One page has all items. A real server may ignore the limit too.
+  // One page has all items. A real server may also ignore the limit.
   std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"1"},"items":[)";
   for (const Shown& item : items_) text += (&item == items_.data() ? "" : ",") + objects_.Text(item);
   return TextResponse(text + "]}");

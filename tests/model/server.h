@@ -1,5 +1,5 @@
 // A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the writes. It computes
-// the effect of each write once, so a replay parses nothing.
+// the effect of each write once, so a replay does not parse.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 
@@ -27,7 +27,7 @@ struct Shown {
   std::uint64_t print() const;
 };
 
-// A cache of the JSON texts of objects. Not thread-safe: one per worker.
+// A cache of the JSON of objects. Not thread-safe: one per worker.
 class Objects {
  public:
   const std::string& Text(const Shown& shown) { return Of(shown).text; }
@@ -42,7 +42,7 @@ class Objects {
   std::unordered_map<std::uint64_t, Entry> entries_;
 };
 
-// One write that changed something.
+// One write that had an effect.
 struct Write {
   Kind kind;
   const Content* before;  // nullptr: a creation
@@ -79,11 +79,11 @@ class Server : public HttpTransport {
   void Start(const State& state, const Seen& seen);
   // Calls `change`, a write of another client, right after write number `writes` of this run. Start cancels the call.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
-  // Computes the answer to the request, and returns its fingerprint. Equal fingerprints mean equal texts.
+  // Computes the response to the request, and returns its fingerprint. Equal fingerprints mean equal responses.
   std::uint64_t Serve(const Request& request);
 
   const std::vector<Write>& writes() const { return writes_; }
-  // Returns the request that a real server would reject as malformed, or "" if there was none.
+  // Returns the request that a real server would reject as malformed, or "".
   const std::string& rejected() const { return rejected_; }
   struct Step {
     const Request* request;
@@ -119,7 +119,7 @@ class Server : public HttpTransport {
   std::string rejected_;
   std::size_t interrupt_after_ = 0;
   std::function<void(State&)> interrupt_;
-  // The last answer.
+  // The last response.
   int status_ = 0;
   std::optional<Shown> shown_;
   std::vector<Shown> items_;

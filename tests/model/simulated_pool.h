@@ -20,8 +20,8 @@ struct SimulatedPool {
   bool held = false;                    // its site holds it
   WallTime opens_at = {};               // its update window opens at this time
   bool cut_off = false;                 // its nodes are offline because of its revision
-  bool updated_online = false;          // it was online when it got its revision
-  bool joining = false;                 // its workload was created with a revision that is not the current one
+  bool updated_online = false;          // it was online when it was updated to its revision
+  bool joining = false;                 // its workload was created with another revision than the current revision
   bool created = false;                 // its workload was created and not updated, so no check runs
   std::chrono::seconds check_takes{0};  // the time until its check passes or fails
   WallTime updated_at = {};
@@ -33,7 +33,7 @@ struct SimulatedPool {
   bool broken_hardware = false;  // it stays unhealthy with any revision
 };
 
-// Returns the phase and the reason that MakeView gives the pool.
+// Returns the phase and the reason of the pool from MakeView.
 inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strategy, WallTime now) {
   const bool check_failed = health.check && !health.check->failure.empty();
   switch (health.state) {

@@ -155,7 +155,7 @@ std::uint64_t ContentHash(Kind kind, const ObjectKey& key, const std::string& te
 }
 
 Contents& Contents::Get() {
-  // Never destroyed, because references to its Contents stay valid until the process ends.
+  // Never destroyed, because references to its Contents stay valid until the process exits.
   static Contents& contents = *new Contents;
   return contents;
 }

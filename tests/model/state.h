@@ -50,12 +50,12 @@ struct Content {
   bool labelled = false;             // of a workload: informers show it
   bool foreign = false;              // of a workload: the operator must not change it
   int port = 0;                      // of a Service, or of a revision's Service template; 0: none
-  std::string fault;                 // of a workload or a Service: a fault in owner, selector or labels; "": none
+  std::string fault;                 // of a workload or a Service: a violation in owner, selector or labels; "": none
 
   Json Parse() const { return Json::parse(text); }
 };
 
-// Every Content of this process. References stay valid until the process ends. Thread-safe.
+// Every Content of this process. References stay valid until the process exits. Thread-safe.
 class Contents {
  public:
   static Contents& Get();
@@ -71,8 +71,8 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A Content and its incarnation. The first object of a name in a State has incarnation 0, and each new one has the
-// next.
+// A Content and its incarnation. The first object of a name in a State has incarnation 0, and each new object has the
+// next number.
 class Cell {
  public:
   Cell() = default;
@@ -89,7 +89,7 @@ class Cell {
 };
 using Cells = std::vector<Cell>;
 
-// The objects of one type. The server's objects are `base` after all `events`. Those of a cache are `base` after the
+// The objects of one type. The server's objects are `base` after all `events`. A cache's objects are `base` after the
 // first few events.
 struct Table {
   Cells base;    // by key_hash

@@ -66,7 +66,7 @@ Symmetry::Symmetry(int pools) {
   }
 }
 
-// A pool's name occurs as a word of its own, or as a part of "<daemon>-<pool>-<hash>".
+// A pool's name occurs as a separate word, or as a part of "<daemon>-<pool>-<hash>".
 std::string Symmetry::RenameIn(const std::string& text, const Renaming& renaming) const {
   std::string out;
   out.reserve(text.size());

@@ -82,7 +82,7 @@ struct ConnectProxy::Impl {
     if (error) return;
     client.set_option(Tcp::no_delay(true), error);
     for (std::size_t i = 0; i < answer.size(); ++i) {
-      // The client must read each part alone.
+      // The client must read each part separately.
       if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       asio::write(client, asio::buffer(answer[i]), error);
     }

@@ -8,7 +8,7 @@
 
 namespace yad::testing {
 
-// Each tunnel has a thread of its own, which the destructor joins.
+// Each tunnel has its own thread, which the destructor joins.
 class ConnectProxy {
  public:
   // If `authorization` is not "", rejects each request with another Proxy-Authorization header (status 407).

@@ -15,8 +15,8 @@
 namespace yad::testing {
 namespace {
 
-// The audit log contains all requests of service accounts, and all writes of other users. It leaves out Kubernetes' own
-// components, because they write far more than all others.
+// The audit log contains all requests of service accounts, and all writes of other users. It omits Kubernetes' own
+// components, because they write far more than all other clients.
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -110,8 +110,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard is a shell process that stops the cluster when its stdin ends: this object is destroyed, or this process
-  // ends.
+  // The guard is a shell process that stops the cluster when its stdin is closed: when this object is destroyed, or
+  // this process exits.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";

@@ -31,7 +31,7 @@ std::string ToString(const std::vector<AuditedRequest>& requests);
 // `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
-// The namespace and the service account of an operator that has the chart's rights.
+// The namespace and the service account of an operator that has the chart's permissions.
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
 inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
 
@@ -47,7 +47,7 @@ struct ControlPlaneOptions {
 // A real control plane. Stops when it is destroyed, or when the test program dies. Thread-safe after its construction.
 class ControlPlane {
  public:
-  // Returns "" if all programs are installed. Otherwise names the missing ones and how to get them.
+  // Returns "" if all programs are installed. Otherwise, returns the missing programs and how to install them.
   static std::string Missing(const std::string& source_dir);
 
   ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
@@ -69,7 +69,7 @@ class ControlPlane {
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
   // Returns the writes in `ns` since `since` by clients with the operator's user agent. The apiserver logs a write
-  // after it has taken effect, so the order may differ from that of the requests.
+  // after it has taken effect, so the order may differ from the order of the requests.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

@@ -23,7 +23,7 @@ ServerEvent EventStream::Next() {
   while (event.name.empty()) {
     std::size_t end = 0;
     while ((end = text_.find("\n\n")) == std::string::npos) {
-      // Each heartbeat of the server restarts the time-out of a read, so the loop needs its own deadline.
+      // Each heartbeat of the server restarts the timeout of a read, so the loop needs its own deadline.
       if (std::chrono::steady_clock::now() > deadline) throw TestFailure("the stream has no further event");
       const std::string part = client_.ReadPart();
       if (part.empty()) throw TestFailure("the stream has ended");

@@ -20,12 +20,12 @@ struct TestFailure : std::runtime_error {
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{180'000};
 
 // Calls `why_not` until it returns "": every 20 ms at first, and less often in a long wait (at least every 250 ms),
-// because each call may send requests. At the deadline, throws a TestFailure with `what` and the last answer. A
-// TestFailure from `why_not` is an answer too, for instance that an object does not exist yet.
+// because each call may send requests. At the deadline, throws a TestFailure with `what` and the last result. A
+// TestFailure from `why_not` is also a result, for instance that an object does not exist yet.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
-// Waits until the predicate returns true. Instead of a bool, it may return a string: "" is true, and any other text is
-// the reason for false.
+// Waits until the predicate returns true. Instead of a bool, it may return a string: "" is true, and any other string
+// is the reason for false.
 template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {

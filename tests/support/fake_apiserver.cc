@@ -165,7 +165,7 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
   const auto found = table.find(key);
   Json last = std::move(found->second);
   table.erase(found);
-  last["metadata"]["resourceVersion"] = NextVersion();  // a deletion gets a new version
+  last["metadata"]["resourceVersion"] = NextVersion();  // a deletion has a new version
   SendEvents(type, last, Json());
 }
 

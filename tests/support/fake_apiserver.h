@@ -18,7 +18,7 @@
 
 namespace yad::testing {
 
-// A write request and its answer.
+// A write request and its response.
 struct WriteRecord {
   std::string method;       // "POST", "PUT", "PATCH", "DELETE"
   std::string resource;     // "deployments"
@@ -51,20 +51,19 @@ class FakeCluster {
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
-  // Sets the exact bytes of the field `data` of a ControllerRevision. As on a real server, they are immutable: a PATCH
-  // is rejected, and so is a PUT with other bytes.
+  // Sets the exact bytes of the field `data` of a ControllerRevision. As on a real server, they are immutable: a PATCH,
+  // or a PUT with other bytes, is rejected.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
   // Removes the object. If it has finalizers, sets only its deletionTimestamp: to `time`, or to a time before all tests
-  // if that is "".
+  // if `time` is "".
   bool Delete(const ResourceType& type, const ObjectKey& key, const std::string& time = "");
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
   std::string resource_version() const;
 
-  // ---- effects of the cluster on its clients ----
-  // The client gets `answer` in place of the server's answer. An Error is a broken connection.
-  // If `after` is true, the server first executes the request.
+  // ---- effects of the cluster on its clients ---- The client receives `answer` instead of the server's response. An
+  // Error is a broken connection. If `after` is true, the server first executes the request.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
@@ -72,7 +71,7 @@ class FakeCluster {
   // Called before each request, including GET.
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
-  // Called after each answer. It may change the cluster.
+  // Called after each response. It may change the cluster.
   using Afterwards = std::function<void(const WriteRecord& request)>;
   void SetAfterwards(Afterwards afterwards);
   // A mutating webhook. It may change the object of each POST, PUT and PATCH, except writes of status.

@@ -69,7 +69,7 @@ void FakeClock::SetWall(WallTime now) {
 // - It notifies under the waiter's mutex. Otherwise, a waiter between reading the time and sleeping would miss the
 //   notification.
 // - It only tries to lock that mutex, because a waiter locks in the other order: its own mutex first, then mutex_.
-// - It holds mutex_ meanwhile, so no waiter leaves WaitUntil and destroys its condition variable.
+// - It holds mutex_ during the notifications, so no waiter leaves WaitUntil and destroys its condition variable.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

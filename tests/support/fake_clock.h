@@ -33,7 +33,7 @@ class FakeClock : public Clock {
   void SetWall(WallTime now);
 
   // Blocks until at least `count` threads wait. Call it before Advance, so that all threads have computed their
-  // deadlines. Ends the process after a minute.
+  // deadlines. Terminates the process after a minute.
   // - Counted: threads without a deadline (SteadyTime::max()), and notified threads that have not run yet.
   // - Not counted: threads whose deadline has passed.
   void AwaitWaiters(int count);

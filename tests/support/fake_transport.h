@@ -16,7 +16,7 @@
 
 namespace yad::testing {
 
-// The test's side of an open stream. The reader gets all pushed bytes before the End or Fail. Thread-safe.
+// The test's side of an open stream. The reader receives all pushed bytes before the End or Fail. Thread-safe.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
@@ -24,7 +24,7 @@ class FakeStream {
   void Push(std::string chunk);
   // Pushes {"type": type, "object": object} and a newline.
   void PushEvent(const std::string& type, const nlohmann::json& object);
-  void End();              // as a server that completes its answer
+  void End();              // as a server that completes its response
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
   bool closed() const;     // the reader has closed it
   // Blocks until the reader has read all pushed bytes and waits for more, or has closed the stream.
@@ -45,13 +45,13 @@ class FakeStream {
 };
 
 // An HttpTransport that records every request. Thread-safe.
-// - Send calls the handler. The default handler answers 404.
+// - Send calls the handler. The default handler responds with 404.
 // - Open calls the stream handler. The default opens an empty stream with status 200, which TakeStream returns.
 // - A stop request ends all calls and reads with kCancelled.
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;
-  // To answer with a status other than 2xx, return a FakeStream whose head has the status and the body.
+  // To respond with a status other than 2xx, return a FakeStream whose head has the status and the body.
   using StreamHandler = std::function<Result<std::shared_ptr<FakeStream>>(const HttpRequest&)>;
 
   FakeTransport() = default;
@@ -65,7 +65,7 @@ class FakeTransport : public HttpTransport {
   void ClearRequests();
   // Blocks until `count` requests have arrived, and returns them all.
   std::vector<HttpRequest> WaitForRequests(std::size_t count) const;
-  // Blocks until a new stream is opened, and returns it. Returns nullptr if none is opened within a minute.
+  // Blocks until a new stream is opened, and returns it. Returns nullptr if no stream is opened within a minute.
   std::shared_ptr<FakeStream> TakeStream();
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
@@ -80,9 +80,9 @@ class FakeTransport : public HttpTransport {
   std::deque<std::shared_ptr<FakeStream>> opened_;
 };
 
-// Returns an answer with a JSON body.
+// Returns a response with a JSON body.
 HttpResponse JsonResponse(const nlohmann::json& body, int status = 200);
-// Returns an answer with a metav1.Status, such as StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already
+// Returns a response with a metav1.Status, such as StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already
 // exists").
 HttpResponse StatusResponse(int code, const std::string& reason, const std::string& message);
 // Returns "/apis/apps/v1/deployments" for "/apis/apps/v1/deployments?limit=500".

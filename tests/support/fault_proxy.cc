@@ -118,7 +118,7 @@ class Peer {
   void Shut() { shutdown(fd_, SHUT_RDWR); }
 
   // Blocks until the server or the client (`other`) sends bytes or closes. Returns true if it was the server.
-  // Otherwise, the client has closed: it sends nothing while it waits for an answer.
+  // Otherwise, the client has closed the connection, because it does not send data while it waits for a response.
   bool AwaitUnless(const Peer& other) const {
     if (SSL_pending(ssl_) > 0) return true;
     pollfd ends[] = {{fd_, POLLIN, 0}, {other.fd_, POLLIN, 0}};
@@ -126,7 +126,7 @@ class Peer {
     }
     return ends[0].revents != 0;
   }
-  // Returns true if the server has closed the idle connection. Only that can make it readable.
+  // Returns true if the server has closed the idle connection. Only a close can make it readable.
   bool IsStale() const {
     pollfd end = {fd_, POLLIN, 0};
     return poll(&end, 1, 0) != 0;
@@ -287,7 +287,7 @@ struct FaultProxy::Impl {
     }
   }
 
-  // Serves one request. Returns false if the connection has to end.
+  // Serves one request. Returns false if the connection must be closed.
   bool ServeOne(Link& link, int number) {
     std::string raw;  // the bytes as received
     ProxiedRequest request;
@@ -341,7 +341,7 @@ struct FaultProxy::Impl {
     return link.server()->Write(raw);
   }
 
-  // Reads the head of the answer. `bytes` then contains the head and any part of the body that came with it.
+  // Reads the head of the response. `bytes` then contains the head and any part of the body that arrived with it.
   static bool ReadAnswersHead(Link& link, AnswerParser& answer, std::string& bytes) {
     std::string unparsed;
     while (!answer.is_header_done()) {
@@ -353,8 +353,7 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on `bytes`, and then each further part of the answer as it arrives. The client gets incomplete chunks at
-  // once too.
+  // Passes on `bytes`, and then each further part of the response as it arrives, including incomplete chunks.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);

@@ -28,17 +28,17 @@ struct ProxyReply {
   std::string more_headers = {};  // "Retry-After: 1\r\n"
 };
 
-// The fault of one request. By default, the proxy forwards the request and its answer unchanged.
+// The fault of one request. By default, the proxy forwards the request and its response unchanged.
 struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
-  std::optional<ProxyReply> instead;   // answers without forwarding the request
-  // Called when the head of the answer has arrived (`status` 0: there is no answer). A write has taken effect before.
-  // If the function returns false, the proxy closes the connection, and the client receives nothing.
+  std::optional<ProxyReply> instead;   // responds without forwarding the request
+  // Called when the head of the response has arrived (`status` 0: there is no response). A write has already taken
+  // effect. If the function returns false, the proxy closes the connection, and the client receives nothing.
   std::function<bool(int status)> pass_on;
-  // Closes the connection after this number of bytes of the answer's body. The headers of chunks count too.
+  // Closes the connection after this number of bytes of the response's body, including the headers of chunks.
   std::optional<std::size_t> cut_after;
-  // Delays each piece of the answer.
+  // Delays each piece of the response.
   std::chrono::milliseconds lag{0};
 };
 
@@ -54,8 +54,8 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
-  // `true`: like a network that drops all packets. Open connections stay open without data, and new ones get no answer.
-  // `false`: all connections continue.
+  // `true`: like a network that drops all packets. Open connections stay open without data, and new connections receive
+  // no response. `false`: all connections continue.
   void Stall(bool everything);
   // Drops all further packets of the open connections. New connections work.
   void StallOpenConnections();
@@ -64,7 +64,8 @@ class FaultProxy {
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
 
-  // Like an apiserver whose machine is off, until ComeBack: all connections end, and new ones are rejected.
+  // Like an apiserver whose machine is off, until ComeBack: all connections are closed, and new connections are
+  // rejected.
   void GoDown();
   void ComeBack();
   // Ends all connections, used or idle.

@@ -9,7 +9,7 @@
 namespace yad::testing {
 
 struct HttpsAnswer {
-  int status = 0;                              // 0: the connection ended before the answer was complete
+  int status = 0;                              // 0: the connection was closed before the response was complete
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 };
@@ -28,12 +28,12 @@ class HttpsClient {
   bool connected() const;         // including TLS, if it is used
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
-  HttpsAnswer Read(bool head = false);  // head: answer to a HEAD request, without a body
+  HttpsAnswer Read(bool head = false);  // head: response to a HEAD request, without a body
   std::string ReadPart();               // the next bytes of a body without a length; "": the end
-  bool AwaitAnswer();                   // waits for the first bytes of an answer and leaves them to Read
+  bool AwaitAnswer();                   // waits for the first bytes of a response and leaves them to Read
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
-  bool AtEnd();                         // waits; true: the server closed the connection, and sent nothing before
-  // Sends a whole request and returns its answer. Each header in `headers` ends with CRLF.
+  bool AtEnd();                         // waits; true: the server closed the connection without sending data
+  // Sends a whole request and returns its response. Each header in `headers` ends with CRLF.
   HttpsAnswer Ask(const std::string& first_line, const std::string& body = "", const std::string& headers = "");
 
  private:

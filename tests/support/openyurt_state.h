@@ -1,4 +1,4 @@
-// Creates a YurtAppDaemon and its objects as yurt-manager 1.6.1 leaves them, modelled on those of a real cluster:
+// Creates a YurtAppDaemon and its objects as yurt-manager 1.6.1 leaves them, modelled on the objects of a real cluster:
 // - The workloads have generated names.
 // - The ControllerRevisions have OpenYurt's format.
 // - The status lacks the fields that only this operator writes.
@@ -22,10 +22,10 @@ Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int 
 Json LostNodeSelector();
 
 struct OpenYurtOptions {
-  // The images of the first container, oldest first. The daemon and its workloads have the last one.
+  // The images of the first container, oldest first. The daemon and its workloads have the last image.
   std::vector<std::string> images = {"example.org/app:0", "example.org/app:1"};
-  // True: the label and the pod label of the workloads name the first revision, as the webhook of OpenYurt 1.5 and 1.6
-  // sets them. False: they name the last one.
+  // True: the label and the pod label of the workloads refer to the first revision, as the webhook of OpenYurt 1.5 and
+  // 1.6 sets them. False: they refer to the last revision.
   bool labels_first = false;
 };
 // Creates the daemon, its revisions 1 to n, and a Deployment named OpenYurtName() for each of these NodePool objects.

@@ -19,11 +19,11 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // more flags
-  // If not empty, the process gets exactly these flags, and none for the fields above. Set health_port and metrics_port
-  // to the ports in them. The kubeconfig is passed in $KUBECONFIG.
+  // If not empty, the process has exactly these flags, and no flags for the fields above. Set health_port and
+  // metrics_port to the ports in them. The kubeconfig is passed in $KUBECONFIG.
   std::vector<std::string> all_flags;
   std::map<std::string, std::string> env;
-  int health_port = 0;  // 0: a free one
+  int health_port = 0;  // 0: a free port
   int metrics_port = 0;
 };
 
@@ -32,7 +32,7 @@ class OperatorProcess {
  public:
   explicit OperatorProcess(const OperatorOptions& options);
 
-  void WaitUntilReady();  // polls /readyz; throws TestFailure if the process ends
+  void WaitUntilReady();  // polls /readyz; throws TestFailure if the process exits
   bool Ready() const;
   std::string Readyz() const;  // returns the body for any status code
   int Stop();                  // sends SIGTERM; returns the exit code

@@ -183,7 +183,7 @@ PlainHttpAnswer HttpGet(int port, const std::string& path) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::string text;
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-    // HTTP/1.0: the answer has no chunks, and the server closes the connection after it.
+    // HTTP/1.0: the response has no chunks, and the server closes the connection after it.
     const std::string request = "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n";
     if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
       char buffer[65536];

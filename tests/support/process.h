@@ -29,9 +29,9 @@ class Process {
 
   // Sends the signal. With SIGSTOP, returns when all threads of the child have stopped.
   void Signal(int signal);
-  // Returns the exit code, 128 + the signal that ended the child, or nullopt while it runs.
+  // Returns the exit code, 128 + the signal that terminated the child, or nullopt while it runs.
   std::optional<int> ExitCode();
-  // Throws TestFailure if the child does not end in time.
+  // Throws TestFailure if the child does not exit in time.
   int Wait(std::chrono::milliseconds timeout);
   std::string Output() const;  // stdout
   std::string Errors() const;  // stderr
@@ -50,7 +50,7 @@ struct ProcessResult {
   std::string out;
   std::string err;
 };
-// Runs the command to its end.
+// Runs the command until it exits.
 ProcessResult RunProcess(const std::vector<std::string>& command, const ProcessOptions& options = {},
                          std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
@@ -59,7 +59,7 @@ void WriteFile(const std::string& path, const std::string& text);
 int FreePort();  // returns a TCP port of 127.0.0.1 that is not in use
 
 struct PlainHttpAnswer {
-  int status = 0;  // 0: no answer
+  int status = 0;  // 0: no response
   std::string body;
 };
 // Sends GET http://127.0.0.1:port/path.

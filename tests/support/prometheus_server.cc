@@ -90,7 +90,7 @@ void PrometheusServer::Export(const std::string& metrics) {
     impl_->metrics = metrics;
     before = impl_->scrapes;
   }
-  // `scrapes` counts scrapes that have begun. When the second new one begins, Prometheus has stored the first.
+  // `scrapes` counts scrapes that have begun. When the second new scrape begins, Prometheus has stored the first.
   Eventually("the metrics are scraped", [&] { return impl_->Scrapes() >= before + 2; });
 }
 

@@ -10,7 +10,7 @@ namespace yad::testing {
 // The constructor waits until the server is ready. The destructor stops it and removes its data.
 class PrometheusServer {
  public:
-  // Returns "" if Prometheus is installed. Otherwise says how to install it.
+  // Returns "" if Prometheus is installed. Otherwise, returns how to install it.
   static std::string Missing();
 
   // `prefix` comes before the path of the API: "" or "/path".
@@ -18,7 +18,7 @@ class PrometheusServer {
   ~PrometheusServer();
 
   std::string url() const;  // "http://127.0.0.1:PORT/path"
-  // Replaces all metrics by these lines, such as `errors{pool="a"} 0.01`. Ends the series that are not in the lines.
+  // Replaces all metrics with these lines, such as `errors{pool="a"} 0.01`. Ends the series that are not in the lines.
   // Blocks until queries return the new values.
   void Export(const std::string& metrics);
   void Signal(int signal);  // to its process

@@ -31,7 +31,7 @@ ProxyReply InjectedError(int code, const std::string& reason) {
   return {code, StatusText(code, reason), code == 429 ? "Retry-After: 1\r\n" : ""};
 }
 
-// Returns a text such as "PUT deployments". It has no namespace and no name, so it is the same in every run.
+// Returns a string such as "PUT deployments". It has no namespace and no name, so it is the same in every run.
 std::string KindOf(const ProxiedRequest& request) {
   const std::string resources[] = {"yurtappdaemons",      "nodepools", "deployments", "statefulsets",
                                    "controllerrevisions", "leases",    "events"};

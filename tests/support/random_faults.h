@@ -1,5 +1,5 @@
-// Random faults of the network between a client and the apiserver, for a FaultProxy. A seed always gives the same
-// faults.
+// Random faults of the network between a client and the apiserver, for a FaultProxy. The same seed always causes the
+// same faults.
 #ifndef TESTS_SUPPORT_RANDOM_FAULTS_H_
 #define TESTS_SUPPORT_RANDOM_FAULTS_H_
 
@@ -22,7 +22,7 @@ class RandomFaults {
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
   void Clear();  // no faults from here on
-  // Returns the faults, oldest first: "PUT deployments 3: 503" for the third such request.
+  // Returns the faults, oldest first: "PUT deployments 3: 503" for the third PUT of a Deployment.
   std::vector<std::string> faults() const;
 
  private:

@@ -3,8 +3,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns "nodepools" for a list or watch of NodePools. For a request that is neither, returns a text that is not a
-// resource.
+// Returns "nodepools" for a list or watch of NodePools. For any other request, returns a string that is not a resource.
 std::string ResourceRead(const ProxiedRequest& request) {
   if (request.method != "GET" || request.query.find("fieldSelector=") != std::string::npos) return "";
   return request.path.substr(request.path.rfind('/') + 1);

@@ -13,19 +13,19 @@
 
 namespace yad::testing {
 
-// Answers lists and watches of chosen resources, such as "nodepools", from an old list, or does not answer them. Passes
-// all other requests, even reads of single objects. Thread-safe.
+// Responds to lists and watches of chosen resources, such as "nodepools", from an old list, or does not respond to
+// them. Passes all other requests, even reads of single objects. Thread-safe.
 class StaleReads {
  public:
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Answers lists of this resource with `list`, in the apiserver's format, and withholds later events.
+  // Responds to lists of this resource with `list`, in the apiserver's format, and withholds later events.
   void Show(const std::string& resource, Json list);
   // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // Passes all requests again. Watches continue from the resourceVersion of the old list. If `expired`, the next watch
-  // of each resource gets 410 Expired, and the client lists again.
+  // Passes all requests again. Watches continue from the resourceVersion of the old list. If `expired` is true, the
+  // response to the next watch of each resource is 410 Expired, and the client lists again.
   void Release(bool expired);
 
  private:

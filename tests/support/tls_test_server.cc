@@ -113,7 +113,7 @@ class Connection : public TestConnection {
     }
   }
 
-  // Other threads call this too.
+  // Other threads also call this function.
   void Close() override {
     closed_ = true;
     shutdown(fd_, SHUT_RDWR);

@@ -1,4 +1,4 @@
-// A small HTTP/1.1 server on 127.0.0.1, with or without TLS. A test can make it send faulty answers.
+// A small HTTP/1.1 server on 127.0.0.1, with or without TLS. A test can make it send invalid responses.
 #ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
 #define TESTS_SUPPORT_TLS_TEST_SERVER_H_
 
@@ -34,19 +34,19 @@ struct TestRequest {
   std::string client_subject;  // common name of the client's certificate
 };
 
-// The connection of a request. The handler answers through it.
+// The connection of a request. The handler responds through it.
 class TestConnection {
  public:
   virtual ~TestConnection() = default;
   virtual void Write(const std::string& bytes) = 0;
-  virtual void Close() = 0;            // as when a process dies: without a close_notify of TLS
+  virtual void Close() = 0;            // like the death of a process: without a close_notify of TLS
   virtual void WaitUntilClosed() = 0;  // closed by the client, or by the end of the server
   // Blocks until all written bytes have arrived in the client's socket, which may take milliseconds.
   virtual void WaitUntilReceived() = 0;
 
-  // Writes a whole answer with Content-Length.
+  // Writes a whole response with Content-Length.
   void Answer(int status, const std::string& body, const std::string& more_headers = "");
-  // StartChunks writes the head of a chunked answer, and Chunk writes one chunk ("" ends the answer).
+  // StartChunks writes the head of a chunked response, and Chunk writes one chunk ("" ends the response).
   void StartChunks(int status = 200);
   void Chunk(const std::string& bytes);
 };

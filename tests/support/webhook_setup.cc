@@ -50,8 +50,8 @@ void WebhookSetup::Install() {
   kube_.Create(kValidatingWebhookConfigurationType, configuration("validate"));
   installed_ = true;
 
-  // The apiserver calls a new webhook only after a delay. Dry runs show when: the mutating webhook adds the template's
-  // selector, and the validating webhook rejects an empty image.
+  // The apiserver calls a new webhook only after a delay. Dry runs show when it does: the mutating webhook adds the
+  // template's selector, and the validating webhook rejects an empty image.
   Json daemon = {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
                  {"kind", kYurtAppDaemonType.kind},
                  {"metadata", {{"name", "webhook-setup"}, {"namespace", kube_.ns()}}},

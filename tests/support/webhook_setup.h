@@ -16,7 +16,7 @@ inline const ResourceType kValidatingWebhookConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
 // The webhooks ignore objects with this label, so a test can create objects as if they were older than the webhooks.
-// The webhooks do review the update that removes the label, because the apiserver also checks their selector against
+// But the webhooks review the update that removes the label, because the apiserver also checks their selector against
 // the new object.
 inline constexpr char kUncheckedLabel[] = "test/unchecked";
 

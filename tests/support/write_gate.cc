@@ -24,7 +24,7 @@ std::string Describe(const ProxiedRequest& request) {
   return text;
 }
 
-// Sends SIGKILL, and waits for the end of the process. Does not reap it, so that Process can read the exit code.
+// Sends SIGKILL, and waits until the process has exited. Does not reap it, so that Process can read the exit code.
 void KillAndWait(pid_t pid) {
   siginfo_t info{};
   if (kill(pid, SIGKILL) == 0) waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);

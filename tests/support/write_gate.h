@@ -22,16 +22,16 @@ class WriteGate {
   // Blocks all writes until Arm, so that the process can start first.
   void Hold();
   // Passes writes, and counts the successful ones. Kills the process `victim` when write number `at` has taken effect
-  // and before `victim` gets the answer (0: never). After the kill, no write passes until Reopen.
+  // and before `victim` receives the response (0: never). After the kill, no write passes until Reopen.
   void Arm(pid_t victim, int at);
   bool killed() const;
-  // Cancels the kill, after a write in progress has ended. Returns the number of counted writes.
+  // Cancels the kill, after a write in progress has finished. Returns the number of counted writes.
   int Disarm();
   // Passes the writes of the next process after a kill.
   void Reopen();
 
   // Returns all writes that took effect, including one in progress, such as "PATCH /apis/…/web/status 200". Marks the
-  // one after which the process was killed.
+  // write after which the process was killed.
   std::vector<std::string> writes() const;
 
  private:

@@ -24,7 +24,7 @@ Json PlainScalar(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
   Json value;
-  // JSON has no numbers like "inf" and "nan", so they stay texts.
+  // JSON has no numbers like "inf" and "nan", so they stay strings.
   if (text.find_first_not_of("+-.0123456789eE") == std::string::npos &&
       (ReadNumber<std::int64_t>(text, value) || ReadNumber<double>(text, value))) {
     return value;

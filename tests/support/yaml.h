@@ -10,8 +10,8 @@
 
 namespace yad::testing {
 
-// Returns the documents of a YAML text, without empty ones. Unquoted scalars become null, booleans or numbers by the
-// core schema of YAML 1.2. Throws TestFailure with the position of the first error.
+// Returns the documents of a YAML text, without empty documents. Unquoted scalars become null, booleans or numbers by
+// the core schema of YAML 1.2. Throws TestFailure with the position of the first error.
 std::vector<Json> ParseYaml(const std::string& text);
 
 }  // namespace yad::testing

@@ -9,7 +9,7 @@ namespace yad {
 std::string AcceptanceCache::Digest(const std::string& content) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
   unsigned int size = 0;
-  // EVP_Digest fails only if there is no memory left. The digest "" is never stored and never found.
+  // EVP_Digest fails only if there is not enough memory. The digest "" is never stored and never found.
   if (EVP_Digest(content.data(), content.size(), bytes.data(), &size, EVP_sha256(), nullptr) != 1) return "";
   return std::string(bytes.begin(), bytes.begin() + size);
 }
@@ -27,7 +27,7 @@ void AcceptanceCache::Put(const std::string& digest, std::vector<std::string> wa
   if (digest.empty()) return;
   const SteadyTime now = clock_.Now();
   state_.With([&](State& state) {
-    // All entries have the same lifetime, so the oldest expire first.
+    // All entries have the same lifetime, so the oldest entries expire first.
     while (!state.by_age.empty() &&
            (state.by_age.size() >= capacity_ || state.entries.at(state.by_age.front()).until <= now)) {
       state.entries.erase(state.by_age.front());

@@ -28,8 +28,8 @@ class AcceptanceCache {
   // accepted content.
   static std::string Digest(const std::string& content);
 
-  // Returns the warnings that the apiserver sent when it accepted this content; nullopt if the cache does not have the
-  // content.
+  // Returns the warnings that the apiserver sent when it accepted this content; nullopt if the content is not in the
+  // cache.
   std::optional<std::vector<std::string>> Find(const std::string& digest) const;
   void Put(const std::string& digest, std::vector<std::string> warnings);
 
@@ -40,7 +40,7 @@ class AcceptanceCache {
   };
   struct State {
     std::map<std::string, Entry> entries;
-    std::deque<std::string> by_age;  // each digest once, the oldest first
+    std::deque<std::string> by_age;  // each digest once, oldest first
   };
 
   Clock& clock_;

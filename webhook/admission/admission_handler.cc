@@ -20,7 +20,7 @@
 namespace yad {
 namespace {
 
-// The time limit of a call whose URL has no valid `timeout`. The apiserver has the same default.
+// The timeout of a call whose URL has no valid `timeout`. The apiserver has the same default.
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
 // The maximum of timeoutSeconds in a webhook configuration.
 constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::seconds(30);
@@ -144,7 +144,7 @@ class AdmissionHandler {
   using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
   struct Webhook {
     const ResourceType& type;
-    const Judge judge;  // answers a CREATE or an UPDATE of the type
+    const Judge judge;  // returns the response to a CREATE or an UPDATE of the type
     WebhookMetrics metrics;
   };
 
@@ -162,7 +162,7 @@ class AdmissionHandler {
   }
 
   // Replies to a body that ParseAdmissionReview has rejected. If the uid is known, the reply is an AdmissionReview with
-  // the reason, because an apiserver does not show the text of a 400 to its user.
+  // the reason, because an apiserver does not show the body of a 400 to the user.
   static HttpsReply Reject(const std::string& body, const Error& error) {
     const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
     if (uid.empty()) return Text(400, error.message);

@@ -17,8 +17,8 @@ constexpr std::size_t kMaxCauses = 100;
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxField = 512;              // bytes of a cause's field
 constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // bytes of a cause's message
-// The maximum size of all causes as JSON, in bytes. One cause always fits, even if JSON escapes each of its characters
-// to six bytes.
+// The maximum size of all causes as JSON, in bytes. One cause always fits, even if JSON escapes each of its bytes as
+// six bytes.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
 // The maximum number of JSON values in a body. It limits the memory: a value of one byte takes about a hundred bytes in
 // each of several Json trees.
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status and t
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
-// Returns the text as one line, because an apiserver drops warnings with control characters.
+// Returns `text` as one line, because an apiserver drops warnings with control characters.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
@@ -38,8 +38,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Formats the warnings as the apiserver does. If all warnings together are too long, truncates each of them, and then
-// omits the last ones if necessary.
+// Formats the warnings as the apiserver does. If all warnings together are too long, truncates each warning, and then
+// omits the last warnings if necessary.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();
@@ -62,7 +62,7 @@ std::size_t JsonLength(const std::string& text) {
   return size;
 }
 
-// The causes of a rejection: the list in a status's details, and the text of its message.
+// The causes of a rejection: the list in the details of a status, and its message.
 class Rejection {
  public:
   // Adds the cause. Returns false if there is no room for it.
@@ -93,7 +93,7 @@ class Rejection {
   std::string text_;
 };
 
-// Checks the lengths of the parts of a request that the webhook quotes in its answers.
+// Checks the lengths of the parts of a request that the webhook quotes in its responses.
 Status CheckLengths(const AdmissionRequest& request) {
   const std::pair<const char*, const std::string*> parts[] = {
       {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
@@ -107,7 +107,7 @@ Status CheckLengths(const AdmissionRequest& request) {
   return {};
 }
 
-// Returns an upper bound of the number of values in the JSON text. Commas and brackets within strings do not count.
+// Returns an upper bound of the number of values in a JSON document. Commas and brackets within strings do not count.
 std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
   bool in_string = false;

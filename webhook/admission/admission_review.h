@@ -27,14 +27,14 @@ struct AdmissionAnswer {
   Json status;  // the reason for a rejection: a metav1.Status
   Json patch;   // JSONPatch (RFC 6902); null or empty if there is no patch
   // kubectl shows each warning as one line. All warnings together have at most 4 KiB, which is also the apiserver's
-  // limit. If they are longer, each is truncated to 256 bytes, and the last ones are omitted if necessary.
+  // limit. If they are longer, each warning is truncated to 256 bytes, and the last warnings are omitted if necessary.
   std::vector<std::string> warnings;
 
   static AdmissionAnswer Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
   // invalid: …`.
   // - Truncates the name, each field and each message.
-  // - Keeps at most 100 causes, and at most 80 KiB of JSON. An additional cause then gives the number of omitted
+  // - Keeps at most 100 causes, and at most 80 KiB of JSON. An additional cause then states the number of omitted
   //   causes.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
@@ -45,11 +45,11 @@ struct AdmissionAnswer {
 // - with kDecode if the body is not JSON;
 // - with kTooLarge if the body or its object has too many values;
 // - with kBadRequest if the body is not an AdmissionReview v1 with a request and a uid;
-// - with kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes. An answer quotes
+// - with kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes. A response quotes
 //   these fields, and must be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
-// Returns the uid of a review without parsing its body, or "" if the uid is not at the place where an apiserver writes
-// it. With the uid, the webhook can answer a review that is too large, so that the user sees the reason.
+// Returns the uid of a review without parsing its body, or "" if the uid is not at the position where an apiserver
+// writes it. With the uid, the webhook can respond to a review that is too large, so that the user sees the reason.
 std::string UidOfLargeReview(std::string_view body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

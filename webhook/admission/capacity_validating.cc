@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxAsked = 32;
 constexpr char kInventory[] = "spec.inventorySelector";
 
-// The faults and warnings that come from a comparison with the cluster.
+// The errors and warnings that result from a comparison with the cluster.
 struct Objections {
   FieldErrors faults;
   std::vector<std::string> warnings;
@@ -42,8 +42,8 @@ class Examiner {
   }
 
  private:
-  // Adds a fault. If the old object has the fault too (`known`), adds only a warning, so that the user can change other
-  // fields.
+  // Adds an error. If the old object also has the error (`known`), adds only a warning, so that the user can change
+  // other fields.
   void Object(bool known, FieldError fault) {
     if (known) {
       objections_.warnings.push_back(fault.ToString());

@@ -50,8 +50,8 @@ class CheckTrial {
     findings_.rejections.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
   }
 
-  // Warns if the query contains the variable for the pool's name outside of a string literal. Such a query could be
-  // valid with the name of one pool and invalid with the name of another.
+  // Warns if the query contains the variable for the pool's name outside of a string literal. The query could then be
+  // valid with the name of one pool and invalid with the name of another pool.
   void WarnOfBarePool(const std::string& query, const std::string& path) {
     if (PoolIsInLiteral(query)) return;
     const std::string variable(kPoolVariable);

@@ -11,10 +11,10 @@
 
 namespace yad {
 
-// The deadline of one review. Thread-safe. `clock` must outlive it.
+// The deadline of one review. Thread-safe. `clock` must outlive this object.
 class Deadline {
  public:
-  // If less time than this is left at the beginning of a review, the deadline counts as passed, because a request to
+  // If less time than this remains at the beginning of a review, the deadline counts as passed, because a request to
   // the apiserver would probably take longer.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
@@ -22,8 +22,8 @@ class Deadline {
 
   // Reads the clock, because the stop token may fire a little later than the deadline.
   bool Passed() const { return clock_.Now() >= at_; }
-  // Returns a token that fires at the deadline. A thread that waits for the deadline is started when this function is
-  // first called, because most reviews send no request and need no thread.
+  // Returns a token that fires at the deadline. The first call starts a thread that waits for the deadline. Most
+  // reviews do not send requests, so they do not need this thread.
   std::stop_token Token() {
     std::call_once(started_, [&] { token_ = timer_.emplace(clock_).Begin(at_); });
     return token_;

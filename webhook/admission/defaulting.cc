@@ -38,7 +38,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
   }
   const Json* selector = Find(*spec, {"selector"});
   if (selector == nullptr || !selector->is_object()) return result;
-  // A selector with faults is not copied, because validation would then report each fault twice.
+  // An invalid selector is not copied, because validation would then report each error twice.
   const auto parsed = LabelSelector::Parse(*selector, "spec.selector");
   if (!parsed) return result;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -47,7 +47,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* own = Find(*workload, {"selector"});
     if (!Missing(own) && (!own->is_object() || Alike(*own, *parsed))) continue;
     Add(std::string("/spec/workloadTemplate/") + TemplateField(kind) + "/spec/selector", *selector, result.patch);
-    // A stored selector was set by this webhook, not by the user, so it needs no warning.
+    // This webhook has set the stored selector, not the user, so no warning is needed.
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {

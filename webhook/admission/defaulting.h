@@ -15,10 +15,10 @@ struct Defaulting {
   std::vector<std::string> warnings;  // about values of the user that the patch replaces
 };
 
-// Returns a patch with the defaults. `old_object` is the stored object; null for a new one.
+// Returns a patch with the defaults. `old_object` is the stored object; null for a new object.
 // - Sets spec.revisionHistoryLimit if it is missing.
-// - Copies spec.selector to the selector in the workload template, even if the template has a different one
-//   (docs/decisions/0006). Does not copy a spec.selector with faults.
+// - Copies spec.selector to the selector in the workload template, even if the template has a different selector
+//   (docs/decisions/0006). Does not copy an invalid spec.selector.
 // - Does not set a field whose parent is missing or has a wrong type.
 // - Sets nothing in an object that is being deleted.
 Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object = Json());

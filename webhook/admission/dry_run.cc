@@ -49,7 +49,7 @@ std::string Between(const std::string& text, std::string_view begin, std::string
   return to == std::string::npos ? "" : text.substr(from + begin.size(), to - from - begin.size());
 }
 
-// Describes a Go type in words that a user understands.
+// Describes a Go type for a user.
 std::string WantedType(const std::string& type) {
   if (type == "string") return "a string";
   if (type == "bool") return "true or false";
@@ -59,8 +59,8 @@ std::string WantedType(const std::string& type) {
 }
 
 // Returns the cause for a message such as "… cannot be handled as a Deployment: json: cannot unmarshal string into Go
-// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". The path in such a
-// message has no indices.
+// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". The path in this message
+// has no indices.
 Cause UndecodableCause(const std::string& message, WorkloadKind kind) {
   const std::string found = Between(message, "cannot unmarshal ", " into Go struct field ");
   const std::string field = Between(message, " into Go struct field ", " of type ");
@@ -89,14 +89,14 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// Returns the causes for the response of the webhook if a rendering fails. Each cause names the field of the
-// YurtAppDaemon, as the error does.
+// Returns the causes for the response of the webhook if a workload can't be rendered. Each cause has the field of the
+// YurtAppDaemon, as in the error.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
 }
 
-// Converts the text of a Warning header to a warning about the YurtAppDaemon; "" if the user can't fix the cause.
+// Converts the message of a Warning header to a warning about the YurtAppDaemon; "" if the user can't fix the cause.
 std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   constexpr std::string_view kUnknown = "unknown field \"";
   if (text.starts_with(kUnknown) && text.ends_with('"')) {
@@ -123,7 +123,7 @@ std::string MergedDigest(Json workload) {
 std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   const RevisionContent& content = plan.to.revision->content;
   const RenderInputs& inputs = plan.to.inputs;
-  // Each part is encoded with its length, so that different inputs never give the same text.
+  // Each part is encoded with its length, so that different inputs never result in the same string.
   std::string text = "POST ";
   AppendCborKey(TypeOf(daemon.kind).kind, text);
   AppendCborKey(daemon.meta.key.ns, text);
@@ -139,14 +139,14 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
     for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
     AppendCbor(entry, text);
   }
-  // The spec of a StatefulSet contains the name of its Service, which is made from the workload's name. So the
+  // The spec of a StatefulSet contains the name of its Service, which is derived from the workload's name. So the
   // workload's name is part of the digest.
   if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
     AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
   return AcceptanceCache::Digest(text);
 }
 
-// Returns text that names the pool and the overrides of a rendering, for messages; "" if no override applies.
+// Describes the pool and the overrides of a Rendering, for messages; "" if no override applies.
 std::string Where(const Rendering& rendering) {
   const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
   if (overrides.empty()) return "";
@@ -166,7 +166,7 @@ void CountDryRun(const char* result) {
       .Increment();
 }
 
-// Returns true if `causes` contains this fault, perhaps at another index of a list.
+// Returns true if `causes` contains this error, perhaps at another index of a list.
 bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   return std::any_of(causes.begin(), causes.end(), [&](const Cause& other) {
     return WithoutIndices(other.field) == WithoutIndices(cause.field) && other.reason == cause.reason &&
@@ -174,7 +174,7 @@ bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   });
 }
 
-// Collects the findings of all renderings. A fault of the template is in every rendering, but is reported once.
+// Collects the findings of all Renderings. An error in the template occurs in every Rendering, but is reported once.
 class FindingsCollector {
  public:
   void Warn(const std::string& text) {
@@ -182,7 +182,7 @@ class FindingsCollector {
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
 
-  // `where` is the result of Where() for the rendering.
+  // `where` is the result of Where() for the Rendering.
   void Reject(const Cause& cause, std::string where) {
     auto& found = places_[{cause.field, cause.reason, cause.message}];
     if (found.empty()) findings_.rejections.push_back(cause);
@@ -192,8 +192,8 @@ class FindingsCollector {
   Findings Take() && {
     for (Cause& cause : findings_.rejections) {
       const auto& found = places_.at({cause.field, cause.reason, cause.message});
-      // "" stands for a rendering without overrides. If the fault occurs there too, the template causes it, so its
-      // message names no pool and no overrides.
+      // "" stands for a Rendering without overrides. If the error also occurs there, the template causes it, so the
+      // message does not contain pools or overrides.
       if (std::find(found.begin(), found.end(), "") != found.end()) continue;
       if (cause.field.starts_with("spec.overrides[")) continue;
       cause.message += " (in " + found.front();
@@ -205,7 +205,7 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  // The places of each rejection: for example, the pools whose workloads are rejected. Each place comes from Where().
+  // For each rejection, the pools and overrides in which it occurs (Where()).
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 
@@ -237,7 +237,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
     answer.causes = CausesOf(done.error(), daemon.kind);
   } else if (done.error().http_status == 403 || IsDenialOfWebhook(done.error())) {
     CountDryRun("forbidden");
-    // A webhook is called before the validation, so its denial says nothing about the fields.
+    // A webhook is called before the validation, so its denial does not show whether the fields are valid.
     if (IsDenialOfWebhook(done.error())) answer.known = Answer::Known::kRendering;
     answer.warnings.push_back(TemplatePath(daemon.kind) +
                               ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));
@@ -252,8 +252,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const Rendering& rendering,
                                              const PoolPlan& plan, Deadline& deadline, bool may_send) {
-  // The share of the memory budget, taken before the first rendering or merge. For a new workload, the lookup in the
-  // cache comes first. It needs no share, so it never waits for other reviews.
+  // The reserved part of the memory budget. It is reserved before the workload is rendered or merged. For a new
+  // workload, it is reserved after the lookup in the cache, so that the lookup never waits for other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     std::size_t size = RenderedBytes(plan.to.revision->content);
@@ -296,7 +296,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
 
   struct Outcome {
     Answer now;
-    Answer then;  // the answer for the spec of `before`; set only if `now` has causes
+    Answer then;  // the result for the spec of `before`; set only if `now` has causes
   };
   std::vector<Outcome> results(renderings.size());
   const auto ask = [&](std::size_t i, bool may_send) {
@@ -304,7 +304,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     if (!now) return false;
     results[i].now = *std::move(now);
     if (results[i].now.causes.empty() || before == nullptr) return true;
-    results[i].then.known = Answer::Known::kNothing;  // until there is an answer
+    results[i].then.known = Answer::Known::kNothing;  // until there is a result
     auto then = AskOne(daemon, renderings[i], renderings[i].before, deadline, may_send);
     if (!then) return false;
     results[i].then = *std::move(then);
@@ -313,8 +313,8 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     }
     return true;
   };
-  // This thread handles the renderings up to the first one that needs a request. If no rendering needs a request, no
-  // other threads are started.
+  // This thread handles the Renderings up to the first that needs a request. If no Rendering needs a request, other
+  // threads are not started.
   std::size_t answered = 0;
   while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
   ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {

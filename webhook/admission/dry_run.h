@@ -20,16 +20,16 @@
 namespace yad {
 
 struct Findings {
-  std::vector<Cause> rejections;  // their fields are paths in the YurtAppDaemon; no duplicates
+  std::vector<Cause> rejections;  // the fields are paths in the YurtAppDaemon; no duplicates
   std::vector<std::string> warnings;
 };
 
-// Limits the memory for all dry runs in this process: the maximum size of their workloads as JSON text, in bytes. (A
-// tree of Json takes about ten times as much, and a merge needs several trees.)
-// The reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs never block them.
+// Limits the memory for all dry runs in this process: the maximum size of their workloads as encoded JSON, in bytes. (A
+// tree of Json takes about ten times as much, and a merge needs several trees.) The reconciler's writes have their own
+// budget (PlanExecutor::Options::text), so dry runs never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
-// Thread-safe. The constructor's arguments must outlive it.
+// Thread-safe. The constructor's arguments must outlive this object.
 class DryRun {
  public:
   // `text` is a budget of kDryRunText bytes.
@@ -37,12 +37,13 @@ class DryRun {
 
   // Sends the workloads of the daemon to the apiserver as dry runs, until `deadline`. Sends at most 16 different
   // workloads, up to 8 in parallel. Skips workloads that the apiserver has accepted recently (AcceptanceCache).
-  // A new workload is sent by POST. An existing one is merged with the new template and sent by PUT without
+  //
+  // A new workload is sent by POST. An existing workload is merged with the new template and sent by PUT without
   // resourceVersion. If a template is too large to be stored, nothing is sent. The results are:
-  // - A 422, a workload that the apiserver can't decode, or a failed rendering is a rejection. It is only a warning if
-  //   the dry run of `before` (null: a new object) has the same fault or no result.
-  // - If the cache does not have the revision that made the workload, the merge may keep values that the operator's
-  //   write removes. The apiserver's faults are then only warnings.
+  // - A 422, a workload that the apiserver can't decode, or a workload that can't be rendered is a rejection. It is
+  //   only a warning if the dry run of `before` (null: a new object) has the same error or no result.
+  // - If the cache does not have the revision from which the workload was rendered, the merge may keep values that the
+  //   operator's write removes. The apiserver's errors are then only warnings.
   // - A 403 or a Warning header is a warning. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
   // - Any other response, or no response in time, has no effect.
@@ -50,16 +51,16 @@ class DryRun {
 
  private:
   struct Answer {
-    std::vector<Cause> causes;  // the faults; empty if the workload is not rejected
+    std::vector<Cause> causes;  // the errors; empty if the workload is not rejected
     std::vector<std::string> warnings;
     enum class Known { kNothing, kRendering, kAll };
-    Known known = Known::kAll;  // the kinds of faults that are known; kRendering: only those of overrides
+    Known known = Known::kAll;  // the kinds of errors that are known; kRendering: only errors in overrides
   };
-  // Returns whether the workload that got this answer has the fault `cause`. Also returns true if the answer is
-  // incomplete, and the workload may have the fault.
+  // Returns whether the workload with this result has the error `cause`. Also returns true if the result is incomplete,
+  // and the workload may have the error.
   static bool MayHave(const Answer& answer, const Cause& cause);
-  // Returns the answer for one workload. `plan` is rendering.plan for the new spec, or rendering.before for the old
-  // spec. Returns nullopt if the cache has no answer, and `may_send` forbids a request to the apiserver.
+  // Returns the result for one workload. `plan` is rendering.plan for the new spec, or rendering.before for the old
+  // spec. Returns nullopt if the result is not in the cache and `may_send` is false.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const Rendering& rendering, const PoolPlan& plan,
                                Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,

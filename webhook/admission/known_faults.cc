@@ -13,7 +13,7 @@ Place InItsList(const FieldError& error) {
   return {WithoutIndices(error.path), error.type, error.detail + "\n" + error.value};
 }
 
-// Removes one of the faults at `place`. Returns false if there is none left.
+// Removes one of the errors at `place`. Returns false if there are no more.
 bool Take(std::map<Place, int>& places, const Place& place) {
   const auto found = places.find(place);
   if (found == places.end() || found->second == 0) return false;
@@ -40,7 +40,7 @@ SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
   for (const FieldError& error : before) ++exact[Exact(error)];
   std::vector<bool> known(now.size());
   for (std::size_t i = 0; i < now.size(); ++i) known[i] = Take(exact, Exact(now[i]));
-  // The remaining old faults may have moved within their list.
+  // The remaining old errors may have moved within their list.
   std::map<Place, int> moved;
   for (const FieldError& error : before) {
     if (Take(exact, Exact(error))) ++moved[InItsList(error)];

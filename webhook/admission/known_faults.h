@@ -1,4 +1,5 @@
-// Faults that an object had before an update. They are only warnings, so that the user can change other fields. Pure.
+// Errors that an object already had before an update. They are only warnings, so that the user can change other fields.
+// Pure.
 #ifndef WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 #define WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 
@@ -17,13 +18,13 @@ struct SortedFaults {
   FieldErrors known;
 };
 
-// Sorts the faults `now` into known ones, which the old object had too, and fresh ones. A fault is known if an old
-// fault has the same type and detail, and
+// Sorts the errors `now` into known errors, which the old object also has, and fresh errors. An error is known if an
+// old error has the same type and detail, and
 // - the same path, even if the value differs, or
 // - the same path except for an index of a list, and the same value.
 //
-// Each old fault makes at most one new fault known. If `now` is full (FieldErrors::full), it may lack some faults. If
-// it also contains known faults, `fresh` gets one more fault, with the advice to fix the known ones first.
+// Each old error makes at most one new error known. If `now` is full (FieldErrors::full), it may lack some errors. If
+// it also contains known errors, one more error is added to `fresh`, with the advice to fix the known errors first.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

@@ -25,8 +25,8 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
   return revision;
 }
 
-// Gives a number to each entry of spec.overrides. Two entries with the same changes, for different pools, have the same
-// number.
+// Assigns a number to each entry of spec.overrides. Two entries with the same changes, for different pools, have the
+// same number.
 class Effects {
  public:
   std::vector<int> Of(const RevisionContent& content) {
@@ -52,16 +52,16 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the revision and the inputs that the pool's workload was rendered from. Reads the inputs from the workload's
-// annotation. If it has none, computes them from the pool.
+// Returns the revision and the inputs from which the pool's workload was rendered. Reads the inputs from the workload's
+// annotation. If it has no annotation, computes them from the pool.
 RenderSpec Recorded(const RevisionPtr& revision, const NodePool& pool, const ObjectMeta& workload) {
   const std::string& annotation = workload.Annotation(kRenderedFromAnnotation);
   if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
   return {revision, InputsFor(revision->content, pool)};
 }
 
-// Finds a daemon's ControllerRevisions by the revision label of a workload. Reads the cache only when the first one is
-// needed: most workloads have the label of the old spec, and need no search.
+// Finds a daemon's ControllerRevisions by the revision label of a workload. Reads the cache only when the first
+// revision is needed, because most workloads have the label of the old spec.
 class CachedRevisions {
  public:
   CachedRevisions(const YurtAppDaemon& daemon, const AdmissionStores& stores) : daemon_(daemon), stores_(stores) {}
@@ -89,8 +89,8 @@ class CachedRevisions {
   std::optional<std::unordered_map<std::string, ObjectPtr>> by_label_;
 };
 
-// Sets rendering.before, the plan for the old spec. Also sets the revision that made the workload, for both plans: as
-// `from`, or as `origin`.
+// Sets rendering.before, the plan for the old spec. Also sets, for both plans, the revision from which the workload was
+// rendered: as `from`, or as `origin`.
 void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, Rendering& rendering) {
   rendering.before = rendering.plan;
   rendering.before.to = {old, InputsFor(old->content, pool)};
@@ -119,7 +119,7 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
   return by_pool;
 }
 
-// Returns the selected pools: first those with a workload, then the others, each sorted by name.
+// Returns the selected pools: first the pools with a workload, then the other pools, each sorted by name.
 std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
                                    const std::unordered_map<std::string, WorkloadRef>& live) {
   std::vector<PoolRef> pools;
@@ -127,7 +127,7 @@ std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionS
   if (!all) return pools;
   for (ObjectPtr& object : *all) {
     PoolRef pool{std::move(object)};
-    // A pool whose name is not a valid label value gets no workload.
+    // A pool whose name is not a valid label value has no workload.
     if (daemon.pools.Selects(pool.pool()) && CheckLabelValue(pool.pool().name).empty()) pools.push_back(pool);
   }
   std::sort(pools.begin(), pools.end(),
@@ -167,8 +167,8 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   if (any_pool) pools.push_back(&made_up);
   CachedRevisions revisions(wanted, stores);
 
-  std::vector<Rendering> by_overrides;  // the first rendering with each set of overrides
-  std::vector<Rendering> by_taints;     // the other distinct renderings, which differ only in taints
+  std::vector<Rendering> by_overrides;  // the first Rendering with each set of overrides
+  std::vector<Rendering> by_taints;     // the other distinct Renderings, which differ only in taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
   for (std::size_t i = 0; i < pools.size(); ++i) {

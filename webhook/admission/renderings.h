@@ -1,5 +1,5 @@
-// Selects the renderings of a YurtAppDaemon for dry runs. A rendering is the workload for one pool, with the overrides
-// and the tolerations of that pool. Pure, except for reads of the caches.
+// Selects the rendered workloads of a YurtAppDaemon for dry runs. A Rendering is the rendered workload for one pool,
+// with the overrides and the tolerations of the pool. Pure, except for reads of the caches.
 #ifndef WEBHOOK_ADMISSION_RENDERINGS_H_
 #define WEBHOOK_ADMISSION_RENDERINGS_H_
 
@@ -12,40 +12,39 @@
 
 namespace yad {
 
-// The name of a pool that does not exist. It is used where a template is tried without a real pool.
+// The name of a pool that does not exist. Used to try a template without a real pool.
 inline constexpr char kAnyPool[] = "any";
 
-// One rendering. If several pools have the same rendering, the plans are for the first of them.
+// One rendered workload. If several pools have the same rendered workload, the plans are for the first of these pools.
 struct Rendering {
-  PoolPlan plan;          // `to`: with the new spec; `from`: the spec that made the workload, but see `origin`
-  PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
+  PoolPlan plan;    // `to`: with the new spec; `from`: the spec from which the workload was rendered, but see `origin`
+  PoolPlan before;  // the same pool with the old spec; before.to.revision is null for a new object
   bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
   PoolRef pool;           // has no object if `any_pool`
-  // The ControllerRevision that made the workload, if it is not the one of the old spec. `from` is then unset in both
-  // plans. OriginOf parses the revision only when it is needed, because the parsed tree is large.
+  // The ControllerRevision from which the workload was rendered, if it is not the revision of the old spec. `from` is
+  // then unset in both plans. OriginOf parses the revision only when it is needed, because the parsed tree is large.
   ObjectPtr origin;
-  // True if the cache does not have the revision that made the workload. It is then unknown which values a merge must
-  // remove.
+  // True if the cache does not have the revision from which the workload was rendered. It is then unknown which values
+  // a merge must remove.
   bool unknown_origin = false;
 };
 
-// Parses `origin`, the revision that made the workload. It must be set. Returns the value of `from` for both plans of
-// the rendering.
+// Parses `origin`, which must be set. Returns the value of `from` for both plans.
 RenderSpec OriginOf(const Rendering& rendering);
 
-// Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. `before` is the
-// object before an update; null for a new one.
-// - Two pools have the same rendering if they have equal taints, and overrides with equal effects.
-// - If no pool is selected, or if the cache of pools has not synced, returns one rendering for kAnyPool.
+// Returns the different rendered workloads of `wanted` for the pools that it selects now, at most `limit`. `before` is
+// the object before an update; null for a new object.
+// - Two pools have the same rendered workload if they have equal taints, and overrides with equal effects.
+// - If no pool is selected, or if the cache of pools has not synced, returns one Rendering for kAnyPool.
 //
 // The order is:
-// - first renderings with different overrides, because they are more likely to have different faults, and then
-//   renderings that differ only in taints;
-// - in each of these two parts, first pools with a workload, and then the others;
+// - first workloads with different overrides, because they are more likely to have different errors, and then workloads
+//   that differ only in taints;
+// - in each of these two parts, first pools that have a workload, and then the other pools;
 // - by name.
 //
 // With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
-// the renderings that it has found.
+// the Renderings that it has found.
 std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
                                           const AdmissionStores& stores, std::size_t limit,
                                           const std::function<bool()>& expired);

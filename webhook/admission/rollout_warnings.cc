@@ -20,7 +20,7 @@ namespace {
 
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
-// Returns the fault in one entry of the annotation `approve`; "" if the entry approves a group.
+// Returns the problem of an entry in the annotation `approve`; "" if the entry approves a group.
 std::string FaultOf(const std::string& entry, const std::string& update, const UpdateStrategy& strategy) {
   const std::size_t slash = entry.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == entry.size()) {

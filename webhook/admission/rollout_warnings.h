@@ -11,10 +11,10 @@
 namespace yad {
 
 // Warns of probable mistakes in updateStrategy.rollingUpdate.groups: a group without pools, a pool that does not exist,
-// and a pool that an earlier group has already. Also warns of prefetch without groups.
+// and a pool that is already in an earlier group. Also warns of prefetch without groups.
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
 
-// Warns of update windows whose time zone can't be read on this system. Such a window stays closed.
+// Warns of update windows whose time zone can't be read on this system. These windows stay closed.
 void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out);
 
 // Warns of selected NodePools with a hold or with update windows if the strategy is All or OnDelete, because these
@@ -28,7 +28,7 @@ void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before
 // - The edit changes the strategy to All, and does not fix the template. All does not exclude failed revisions.
 void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out);
 
-// Returns a warning if a request sets the annotation `approve` and one of its entries approves no group; "" otherwise.
+// Returns a warning if a request sets the annotation `approve` and an entry does not approve a group; "" otherwise.
 // `old_object` is null for a new object.
 std::string ApprovalWarning(const Json& object, const Json& old_object);
 

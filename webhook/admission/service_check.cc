@@ -25,7 +25,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   return content;
 }
 
-// Returns the daemon's first workload by name; nullopt if the cache has none.
+// Returns the daemon's first workload by name; nullopt if the cache has no workload.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
   const auto workloads = ControlledObjects(store, daemon.meta);
@@ -41,7 +41,7 @@ std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const Admiss
 struct Answer {
   std::vector<Cause> causes;
   std::vector<std::string> warnings;
-  bool known = true;  // false: no response, or one that says nothing about the Service
+  bool known = true;  // false: no response, or a response that does not show whether the Service is valid
 };
 
 bool IsTaken(const std::string& message) { return message.find("already allocated") != std::string::npos; }
@@ -105,7 +105,7 @@ class ServiceTrial {
   Client& client_;
   Deadline& deadline_;
   std::string pool_, name_;
-  Json live_;  // null: the daemon has no such Service
+  Json live_;  // null: the Service does not exist
 };
 
 }  // namespace
@@ -116,8 +116,8 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
-  // The Service takes at most 12 times the text of its template. It contains its rendering twice, and a variable of 12
-  // bytes may be replaced with a name of 63 bytes.
+  // The JSON of the Service is at most 12 times as long as its template. It contains the rendered fields twice (also in
+  // an annotation), and a variable of 12 bytes may be replaced with a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   ServiceTrial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);

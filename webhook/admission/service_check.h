@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// Sends the Service of one pool with dryRun=All: by PUT if it exists, and by POST if it does not. Sends at most three
+// Sends the Service of one pool with dryRun=All: by PUT if the Service exists, otherwise by POST. Sends at most three
 // requests. `text` is a budget of kDryRunText bytes. Thread-safe.
 // - Sends nothing if `before` (null: a new object) has the same template.
 // - Handles responses as DryRun::Ask does, with one exception: a port or an address that is already in use is only a
@@ -21,8 +21,8 @@ namespace yad {
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 
-// Warns of values that only one Service in the cluster can have, such as a nodePort, and of StatefulSets whose pods get
-// no DNS names. Sends no request. Thread-safe.
+// Warns of values that only one Service in the cluster can have, such as a nodePort, and of StatefulSets whose pods
+// have no DNS names. Does not send requests. Thread-safe.
 std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before);
 
 }  // namespace yad

@@ -18,7 +18,7 @@ constexpr const char* kContainerLists[] = {"initContainers", "containers"};
 bool IsList(const JsonField& field) { return field.present() && field.value->is_array(); }
 bool IsMap(const JsonField& field) { return field.present() && field.value->is_object(); }
 
-// Calls function(element) for each element of a list, until there are too many faults.
+// Calls function(element) for each element of a list, until there are too many errors.
 template <typename Function>
 void ForEach(const JsonField& list, const FieldErrors& errors, Function function) {
   if (!IsList(list)) return;
@@ -38,7 +38,7 @@ void CheckPort(const JsonField& field, FieldErrors& errors) {
     errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: remove the quotes"));
     return;
   }
-  // 0 means no port. If a port is required, the apiserver reports that.
+  // 0 means no port. If a port is required, the apiserver reports the error.
   if (!field.present() || *field.value == 0) return;
   FieldErrors faults;
   AsInt(field, 1, kMaxPort, faults);
@@ -70,8 +70,8 @@ void CheckResources(const JsonField& resources, FieldErrors& errors) {
 }
 
 void CheckContainer(const JsonField& container, FieldErrors& errors) {
-  // Each of these fields must be a list. The apiserver would reject other types too, but its error does not name the
-  // container.
+  // Each of these fields must be a list. The apiserver would also reject other types, but its error does not contain
+  // the container's name.
   for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
     AsArray(container.Child(list), errors);
   }
@@ -108,9 +108,8 @@ bool IsDirective(const std::string& key) {
 }
 
 // Reports the directives of strategic merge patches, such as $patch. The operator would write them into the workload as
-// fields.
-// Ignores members whose path is longer than that of any field of a workload. Users choose the keys, and the path of
-// each member contains all keys above it. So the paths of deeply nested members could take much memory.
+// fields. Ignores members whose path is longer than the path of any field of a workload. Users choose the keys, and the
+// path of a member contains all keys above it, so the paths of deeply nested members could take much memory.
 void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
   constexpr std::size_t kMaxPath = 1024;
   if (patch.path.size() > kMaxPath) return;

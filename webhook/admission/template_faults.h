@@ -1,4 +1,4 @@
-// Helpful messages for faults that the kube-apiserver describes badly or can't detect. Pure.
+// Helpful messages for errors that the kube-apiserver describes badly or can't detect. Pure.
 #ifndef WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
 #define WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
 
@@ -9,14 +9,14 @@
 
 namespace yad {
 
-// Returns the faults that ValidateYurtAppDaemon does not detect:
+// Returns the errors that ValidateYurtAppDaemon does not detect:
 // - Values that YAML has turned into a type that Kubernetes does not expect (a number as an environment variable, a
-//   port in quotes, an invalid quantity). An apiserver rejects such a workload with 400, and does not name the
+//   port in quotes, an invalid quantity). An apiserver rejects the workload with 400, and does not report the
 //   container.
-// - An override's image for a container that does not exist. The apiserver would report this fault only for a pool of
-//   the override, and there may be no such pool yet.
+// - An override's image for a container that does not exist. The apiserver would report this error only for a pool of
+//   the override, and the pool may not exist yet.
 //
-// Returns no faults for an object that is nested deeper than kMaxJsonDepth.
+// Returns an empty list for an object that is nested deeper than kMaxJsonDepth.
 FieldErrors TemplateFaults(const Json& object);
 
 }  // namespace yad

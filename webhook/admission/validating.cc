@@ -68,7 +68,7 @@ ComparableSpec Comparable(const Json& object) {
                                     std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
     if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
     Json& workload = (*choice)[TemplateField(kind)];
-    *place = std::exchange(workload, true);  // true marks the place of the template
+    *place = std::exchange(workload, true);  // true marks the position of the template
   }
   spec["overrides"] = std::move(overrides);
   // {} and [] mean the same as an absent field, except for nodepoolSelector, where {} selects all pools.
@@ -97,8 +97,8 @@ Checked CheckSpec(const Json& object) {
   return checked;
 }
 
-// Parses only the workload template and the selector. If other fields have faults, the template can still be tried, so
-// that all faults are reported together.
+// Parses only the workload template and the selector. If other fields have errors, the template can still be tried, so
+// that all errors are reported together.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   const Json& spec = SpecOf(object);
   Json rest = Json::object();
@@ -110,7 +110,7 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   return ParseYurtAppDaemon(std::move(rest));
 }
 
-// Parses the object. If it has faults (`parses` is false), parses only the part that a dry run needs: the workload
+// Parses the object. If it has errors (`parses` is false), parses only the part that a dry run needs: the workload
 // template and the selector.
 Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
@@ -123,22 +123,22 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
   return daemon;
 }
 
-// Returns whether a static check has already reported the fault `cause`. `reported` contains the faults that static
-// checks found: first `fresh` faults, which are rejections, and then the known ones, which are only warnings.
+// Returns whether a static check has already reported the error `cause`. `reported` contains the errors that static
+// checks found: first `fresh` errors, which are rejections, and then the known errors, which are only warnings.
 bool IsReported(const Cause& cause, const std::vector<Cause>& reported, std::size_t fresh) {
   constexpr char kTypeInvalid[] = "FieldValueTypeInvalid";
   for (std::size_t i = 0; i < reported.size(); ++i) {
     const Cause& other = reported[i];
     if (other.field == cause.field) return true;
-    // If the apiserver can't decode a value, the path in its error lacks the indexes of lists, so it can't be compared.
-    // Such a fault counts as reported if the workload template has a fresh fault, or a known fault of this kind.
+    // If the apiserver can't decode a value, the path in its error lacks the indices of lists, so it can't be compared.
+    // The error then counts as reported if the workload template has a fresh error, or a known error of this kind.
     const bool may_be_same = i < fresh || other.reason == kTypeInvalid;
     if (cause.reason == kTypeInvalid && may_be_same && other.field.starts_with("spec.workloadTemplate.")) return true;
   }
   return false;
 }
 
-// Returns whether a static check has reported faults of the serviceTemplate, which the apiserver would only repeat.
+// Returns whether a static check has reported errors of the serviceTemplate, which the apiserver would only repeat.
 bool IsReportedForServices(const std::vector<Cause>& reported) {
   return std::any_of(reported.begin(), reported.end(),
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });

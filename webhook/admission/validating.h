@@ -13,11 +13,11 @@
 
 namespace yad {
 
-// Returns whether two objects have specs with the same meaning. Nulls, defaults and different spellings of the same
-// value make no difference. Pure.
+// Returns whether two objects have specs with the same meaning. Ignores nulls, defaults and different spellings of the
+// same value. Pure.
 bool SameSpec(const Json& object, const Json& old_object);
 
-// Thread-safe. The constructor's arguments must outlive it.
+// Thread-safe. The constructor's arguments must outlive this object.
 class Validator {
  public:
   Validator(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query = nullptr)
@@ -27,16 +27,16 @@ class Validator {
         check_query_(std::move(check_query)),
         dry_run_(client, stores, clock, text_) {}
 
-  // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
+  // Returns the response to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
-  // - Reports all static faults together, which are found without the apiserver. A fault that the old spec has too is
-  //   only a warning.
+  // - Reports all static errors together. Static errors are found without the apiserver. An error that the old spec
+  //   also has is only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
-  //   Ignores the cluster's faults for a field that has a static fault.
-  // - If there are no new static faults, and the spec can be parsed, tries the checks too (TryChecks).
-  // - If there are no static faults at all, warns about probable mistakes.
-  // - If less than Deadline::kLeast is left, sends no requests and uses only the caches.
+  //   Ignores the cluster's errors for a field that has a static error.
+  // - If there are no new static errors, and the spec can be parsed, also tries the checks (TryChecks).
+  // - If there are no static errors at all, warns about probable mistakes.
+  // - If less than Deadline::kLeast remains, does not send requests and uses only the caches.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

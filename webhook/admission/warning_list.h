@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Collects warnings of one kind. Keeps only the first few; the destructor adds the number of the others to the last
-// one.
+// Collects warnings of one kind. Keeps only the first few. The destructor adds the number of the other warnings to the
+// last warning.
 class Warnings {
  public:
   explicit Warnings(std::vector<std::string>& out) : out_(out) {}
@@ -30,7 +30,7 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
-// Returns text such as "a", "b", "c" and 4 more.
+// Returns a list such as "a", "b", "c" and 4 more.
 inline std::string QuoteSome(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const std::string& name : names) quoted.push_back("\"" + name + "\"");

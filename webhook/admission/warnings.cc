@@ -19,8 +19,8 @@
 namespace yad {
 namespace {
 
-// Returns the elements of the `pools` of an override that name no existing pool. "-x" and "x" name the same pool; "*"
-// is not the name of a pool.
+// Returns the elements in the `pools` of an override that do not refer to an existing pool. "-x" and "x" refer to the
+// same pool; "*" is not the name of a pool.
 std::vector<std::string> UnknownInOverride(const Json& names, const std::set<std::string_view>& pools) {
   std::vector<std::string> unknown;
   if (!names.is_array()) return unknown;
@@ -105,13 +105,14 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
     const auto& other = *static_cast<const DaemonProjection*>(object->projection());
     if (!other.readable) continue;
     if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
-    const NodePool* shared = nullptr;  // the first by name, so that each review names the same pool
+    const NodePool* shared = nullptr;  // the first by name, so that each review reports the same pool
     for (const ObjectPtr& candidate : pools) {
       const NodePool& pool = PoolProjectionOf(candidate).pool;
       if (shared != nullptr && shared->name <= pool.name) continue;
       if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
     }
-    // Even if both daemons select no common pool now, they will overlap later if they select pools in the same way.
+    // Even if the daemons do not select a common pool now, they will overlap later if they select pools in the same
+    // way.
     if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
     const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
     warnings.Add("spec.selector",
@@ -174,7 +175,7 @@ void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, s
 }
 
 // Returns the path of the first null in `value` that is the value of a field, for example ".spec.replicas". Returns
-// nullopt if there is none.
+// nullopt if there is no null.
 std::optional<std::string> FindNull(const Json& value) {
   if (!value.is_structured()) return std::nullopt;
   for (const auto& [key, member] : value.items()) {
@@ -198,8 +199,8 @@ void WarnOfDuplicateKeys(const YurtAppDaemon& daemon, std::vector<std::string>& 
   }
 }
 
-// Warns of the first null in the patches of overrides. A JSON merge patch, which these clients send, has no nulls in
-// its lists, and overrides is a list. Does not repeat the warning if the overrides have not changed.
+// Warns of the first null in the patches of overrides. A JSON merge patch, which kubectl apply and other clients send,
+// has no nulls in its lists, and overrides is a list. Does not repeat the warning if the overrides have not changed.
 void WarnOfNulls(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   if (before != nullptr && before->overrides == daemon.overrides) return;
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {

@@ -13,16 +13,16 @@
 namespace yad {
 
 // Returns warnings of one line each: `field: the problem, and the fix`. Warnings that need a cache are omitted until
-// the cache has synced. Sends no request. `before` is the object before an update; null for a new one. Thread-safe.
+// the cache has synced. Does not send requests. `before` is the object before an update; null for a new object.
+// Thread-safe.
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
                                      const AdmissionStores& stores);
 
-// Returns a warning if a StatefulSet has no headless Service, because its pods then get no DNS names of their own.
-// Returns "" if there is nothing to warn of, or if the response does not arrive in time. Sends at most one request.
-// Thread-safe.
+// Returns a warning if a StatefulSet has no headless Service, because its pods then have no DNS names. Returns "" if no
+// warning is needed, or if the response does not arrive in time. Sends at most one request. Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
-// Returns a warning if an update sets annotation allow-removal to a token that allows no removal; "" otherwise.
+// Returns a warning if an update sets annotation allow-removal to a token that does not allow a removal; "" otherwise.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);
 
 }  // namespace yad

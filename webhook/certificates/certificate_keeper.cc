@@ -14,8 +14,7 @@
 namespace yad {
 namespace {
 
-// The pause after a failure and after a write. The pause grows while another program reverts our writes again and
-// again.
+// The pause after a failure and after a write. The pause grows while another program keeps reverting the writes.
 constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
 // The maximum number of rounds in one Pass. Each round writes either the Secret or the caBundles. A Pass that creates
 // the Secret needs two rounds.
@@ -106,7 +105,7 @@ void CertificateKeeper::AwaitWake(WallTime until, const std::stop_token& stop) {
 }
 
 void CertificateKeeper::RecordOutcome(const Result<WallTime>& outcome) {
-  // A conflict is not a failure, because another replica has taken the step.
+  // A conflict is not a failure, because another replica has performed the step.
   const bool failed =
       !outcome && outcome.error().reason != Reason::kConflict && outcome.error().reason != Reason::kAlreadyExists;
   const std::string text = failed ? outcome.error().ToString() : "";
@@ -130,10 +129,10 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// Reads the Secret, then the configurations, then the Secret again. Fails with kConflict if the Secret has changed in
-// between, so that a write never removes a CA that another replica has added:
+// Reads the Secret, then the configurations, then the Secret again. Fails with kConflict if the Secret has changed
+// between the reads, so that a write never removes a CA that another replica has added:
 // - A replica adds a new CA to the Secret first, and then to the configurations. So while the Secret is unchanged, the
-//   configurations have no CA that this replica does not know.
+//   configurations do not contain a CA that is unknown to this replica.
 // - If an object changes after this read, its resourceVersion makes the write fail.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;

@@ -50,11 +50,11 @@ class CertificateKeeper {
   // Calls Pass whenever an object has changed or a step is due, until `stop` fires. Retries a failed Pass after a
   // pause, and never returns an error.
   Status Run(const std::stop_token& stop);
-  // Takes the steps that are due. Returns the time of the next Pass. The stores must have synced.
+  // Performs the steps that are due. Returns the time of the next Pass. The stores must have synced.
   Result<WallTime> Pass(const std::stop_token& stop);
   // Makes Run call Pass soon. The informers call this when one of the objects has changed.
   void Wake();
-  // Returns the error of the last Pass; "" if the Pass succeeded, or if another replica took the step first.
+  // Returns the error of the last Pass; "" if the Pass succeeded, or if another replica performed the step first.
   std::string failure() const;
 
  private:
@@ -70,8 +70,8 @@ class CertificateKeeper {
     std::vector<std::size_t> distrusting;  // indices of the configurations whose caBundles must be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // Records since when all configurations have trusted a certificate. `generations` identifies the versions of the
-  // configurations. If it changes, the time starts again.
+  // Records the time since which all configurations have trusted a certificate. `generations` identifies the versions
+  // of the configurations. If it changes, the time starts again.
   struct Trusted {
     std::string generations;
     SteadyTime since;

@@ -40,7 +40,7 @@ std::vector<CertPtr> ReadAll(const std::string& pem) {
   long size = 0;
   for (std::size_t left = BIO_ctrl_pending(bio.get()); left > 0;) {
     const bool read = PEM_read_bio(bio.get(), &name, &header, &data, &size) == 1;
-    // PEM_read_bio advances past each block, even past a broken one. If it does not advance, it is at the end.
+    // PEM_read_bio advances past each block, even a broken block. If it does not advance, it is at the end.
     if (BIO_ctrl_pending(bio.get()) >= std::exchange(left, BIO_ctrl_pending(bio.get()))) break;
     if (!read) continue;
     const unsigned char* at = data;

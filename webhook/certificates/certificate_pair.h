@@ -1,5 +1,5 @@
-// Issues the X.509 certificate of a webhook, and verifies a certificate as the apiserver does. All texts are PEM. All
-// functions are thread-safe.
+// Issues the X.509 certificate of a webhook, and verifies a certificate as the apiserver does. All certificates and
+// keys are in PEM format. All functions are thread-safe.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 
@@ -19,7 +19,7 @@ struct CertificatePair {
 };
 
 struct IssuedCertificate {
-  std::string ca;  // its private key is discarded, so it signs only this leaf
+  std::string ca;  // the CA's private key is discarded, so the CA signs only this leaf
   CertificatePair pair;
 };
 
@@ -47,8 +47,8 @@ Status VerifyServer(const std::string& certificate, const std::string& bundle, c
 // Fails with kConfig if the certificate or the key can't be read, or if they do not belong together.
 Status VerifyKey(const CertificatePair& pair);
 
-// Returns each readable certificate of a PEM text once. Each result is encoded again, so equal certificates have equal
-// texts. Omits all other text.
+// Returns each readable certificate in `bundle` once, and omits all other content. Each certificate is encoded again,
+// so equal certificates have equal encodings.
 std::vector<std::string> SplitBundle(const std::string& bundle);
 
 }  // namespace yad

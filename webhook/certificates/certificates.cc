@@ -14,8 +14,8 @@ namespace {
 
 constexpr Duration kFilesPeriod = std::chrono::seconds(1);
 
-// Returns an informer that lists and watches only this object, because the RBAC rule has resourceNames and allows no
-// more.
+// Returns an informer that lists and watches only this object, because the RBAC rule has resourceNames and allows only
+// this.
 Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey& key) {
   return manager.InformerFor({.type = type, .ns = key.ns, .field_selector = "metadata.name=" + key.name});
 }

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::hours;
 
 // The maximum number of CAs that are trusted at the same time. Rotations need two. The limit keeps the configurations
-// small if the Secret is deleted again and again.
+// small if the Secret is deleted repeatedly.
 constexpr std::size_t kMaxTrusted = 8;
 constexpr Duration kSecond = std::chrono::seconds(1);  // the resolution of a certificate's times
 constexpr Duration kNeverSooner = std::chrono::milliseconds(10);
@@ -23,7 +23,7 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// Returns whether CheckPair accepts the pair. If this replica serves the pair, skips the check of its key, because that
+// Returns whether CheckPair accepts the pair. If this replica serves the pair, skips the check of its key, because this
 // check is slow, and was made when the pair was loaded.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
@@ -47,7 +47,7 @@ bool ServedIsTrusted(const RotationView& view) {
   });
 }
 
-// Returns a bundle of the certificates in these texts, without expired ones. Keeps only the first kMaxTrusted.
+// Returns a bundle of the certificates in `texts`, without expired certificates. Keeps only the first kMaxTrusted.
 std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   std::vector<std::string> certificates;
   for (const std::string& text : texts) {
@@ -65,8 +65,8 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
 }
 
 // Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has the DNS names of `replaced`.
-// During an upgrade that renames the Service, two releases share the Secret. Without the names of the other release,
-// each release would replace the pair of the other one forever.
+// During an upgrade that renames the Service, two releases share the Secret. If the pair did not have the names of the
+// other release, each release would replace the other release's pair forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -129,7 +129,8 @@ RotationPlan PlanRotation(const RotationView& view) {
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
   // Returns whether a certificate has been trusted long enough to be served. Usually, this is the overlap time. If the
-  // served certificate expires in less than that time (at `end`), it is sufficient that the new one is trusted at all.
+  // served certificate expires in less than that time (at `end`), it is sufficient that the new certificate is trusted
+  // at all.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;

@@ -6,20 +6,21 @@
 // - `tls.crt` and `tls.key`: the pair to serve
 // - `next.crt` and `next.key`: the pair to serve next, only during a rotation
 //
-// Any replica may take the next step; the resourceVersion of the Secret ensures that only one does. The contents of the
-// Secret determine the step:
+// Any replica may perform the next step. The resourceVersion of the Secret ensures that only one replica does. The
+// contents of the Secret determine the step:
 //
 //   tls.crt unusable -> kRestore  if this replica serves a usable pair, which becomes tls.crt again
 //                       kPromote  otherwise, if next.crt is usable
 //                       kIssue    otherwise: a new pair, which is served immediately
-//   2/3 of its life  -> kBegin    issues the next pair, whose CA is then trusted too
+//   2/3 of its life  -> kBegin    issues the next pair, whose CA is then also trusted
 //   CA well known    -> kPromote  next becomes the pair to serve; the old CA is trusted until it expires
 //
 // A CA is well known if both configurations have contained it for the overlap time (see Overlap) without a change. By
 // then, every apiserver has read the CA.
 // - Each replica measures this time with its own steady clock, so the clocks of replicas need not agree.
-// - The measurement starts again if a configuration loses the CA, and after a restart of the replica. There is time for
-//   that: a rotation begins when a third of the certificate's life is left, which is more than three times the overlap.
+// - The measurement starts again if a configuration loses the CA, and after a restart of the replica. There is enough
+//   time for this: a rotation begins when a third of the certificate's life remains, which is more than three times the
+//   overlap.
 #ifndef WEBHOOK_CERTIFICATES_ROTATION_H_
 #define WEBHOOK_CERTIFICATES_ROTATION_H_
 
@@ -56,16 +57,17 @@ struct TrustedPair {
 };
 
 struct RotationView {
-  StringMap secret;                // the decoded data of the Secret; empty if there is no Secret
+  StringMap secret;                // the decoded data of the Secret; empty if the Secret does not exist
   std::vector<std::string> names;  // the names for which a certificate must be valid
   WallTime now;
   Duration validity;                  // of a certificate that is issued now
   std::optional<TrustedPair> served;  // the pair that this replica serves
-  // The different caBundles of our webhooks in both configurations. Contains "" if a webhook has no caBundle, or if a
-  // configuration is missing or has none of our webhooks.
+  // The different caBundles of the operator's webhooks in both configurations. Contains "" if a webhook has no
+  // caBundle, or if a configuration is missing or has no webhook of the operator.
   std::set<std::string> carried;
-  // The time for which every bundle in `carried` has verified tls.crt (current) or next.crt (next) without a change of
-  // the configurations, as far as this replica has observed it. nullopt if a bundle does not verify the certificate.
+  // The time for which every bundle in `carried` has verified tls.crt (current) or next.crt (next), as far as this
+  // replica has observed. The time starts again when a configuration changes. nullopt if a bundle does not verify the
+  // certificate.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 
@@ -74,8 +76,8 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load tls.crt and tls.key of the Secret now. This is the case if one of these is true:
-  // - All apiservers have had the time to read the CA of this pair.
+  // True if this replica must load tls.crt and tls.key of the Secret now, because one of these is true:
+  // - All apiservers have had enough time to read the CA of this pair.
   // - The pair that the replica serves is invalid or not trusted.
   bool serve = false;
   // The time of the next check if nothing changes until then. Not later than `overlap` from now, because the wall clock

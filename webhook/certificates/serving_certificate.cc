@@ -38,11 +38,11 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (context == nullptr) return NotServable("cannot create a TLS context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Without this limit, a client could waste CPU time with repeated renegotiations.
+  // Otherwise, a client could waste CPU time with repeated renegotiations.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
-  // Clients store their sessions as tickets, so the server needs no cache. OpenSSL's default of 20,000 sessions would
-  // take tens of megabytes.
+  // Clients store their sessions as tickets, so the server does not need a cache. OpenSSL's default of 20,000 sessions
+  // would take tens of megabytes.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return NotServable("tls.crt is refused");
   for (std::size_t i = 1; i < certificates.size(); ++i) {
@@ -74,7 +74,7 @@ std::string ServingCertificate::certificate_pem() const {
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period, Clock& clock) {
   CertificatePair loaded;
-  std::string reported;  // the fault that was logged; "" if there is none
+  std::string reported;  // the error that was logged; "" if there is no error
   do {
     const Result<CertificatePair> found = ReadPair(directory);
     const bool changed = found && *found != loaded;

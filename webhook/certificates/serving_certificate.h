@@ -17,7 +17,7 @@ namespace yad {
 // Thread-safe.
 class ServingCertificate {
  public:
-  // Replaces the pair. If the PEM is unreadable or the key does not belong to the certificate, fails with kConfig and
+  // Replaces the pair. If the PEM is malformed or the key does not belong to the certificate, fails with kConfig and
   // keeps the old pair.
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
   // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.

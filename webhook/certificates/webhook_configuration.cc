@@ -18,8 +18,8 @@ std::string BundleOf(const Json& webhook) {
   return Base64Decode(StringAt(webhook, {"clientConfig", "caBundle"})).value_or("");
 }
 
-// Returns the certificates in sorted order, so that the order in a caBundle makes no difference. Otherwise, two
-// releases with different orders would overwrite each other forever.
+// Returns the certificates in sorted order, so that the order in a caBundle does not matter. Otherwise, two releases
+// with different orders would overwrite each other forever.
 std::vector<std::string> Certificates(const std::string& bundle) {
   std::vector<std::string> certificates = SplitBundle(bundle);
   std::sort(certificates.begin(), certificates.end());
@@ -43,7 +43,7 @@ bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& 
     if (!Calls(webhook, service)) continue;
     const std::string carried = BundleOf(webhook);
     if (carried == bundle || Certificates(carried) == Certificates(bundle)) continue;
-    // Only readable certificates are written, because the apiserver rejects a caBundle that contains other text.
+    // Only readable certificates are written, because the apiserver rejects a caBundle with other content.
     std::string text;
     for (const std::string& certificate : SplitBundle(bundle)) text += certificate;
     webhook["clientConfig"]["caBundle"] = Base64Encode(text);

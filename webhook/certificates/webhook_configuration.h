@@ -9,7 +9,7 @@
 
 namespace yad {
 
-// The caBundle of one webhook that calls our Service.
+// The caBundle of one webhook that calls the operator's Service.
 struct WebhookTrust {
   std::string webhook;  // the name of the webhook
   std::string bundle;   // PEM; if empty, the apiserver trusts only the CAs of its machine
@@ -19,7 +19,7 @@ struct WebhookTrust {
 // webhooks.
 std::vector<WebhookTrust> TrustIn(const Json& configuration, const ObjectKey& service);
 
-// Writes `bundle` to each webhook that calls `service`, unless its caBundle has the same certificates already. Returns
+// Writes `bundle` to each webhook that calls `service`, unless its caBundle already has the same certificates. Returns
 // whether the configuration has changed.
 bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& bundle);
 

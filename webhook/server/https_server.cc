@@ -42,13 +42,13 @@ constexpr std::size_t kMaxBuffer = 64 * 1024;
 constexpr std::size_t kFirstRead = 4 * 1024;  // the largest buffer of an idle connection
 constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
-constexpr std::chrono::seconds kFarewellTime{1};  // for the client's answer to a TLS shutdown
+constexpr std::chrono::seconds kFarewellTime{1};  // for the client's response to a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
 // The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
-// client does not read. This memory counts toward the limit of the container, but not toward max_bodies.
+// client does not read. This memory counts toward the memory limit of the container, but not toward max_bodies.
 constexpr int kSendBuffer = 64 * 1024;
 
-// The number of bytes that are left for request bodies and replies (max_bodies). Thread-safe.
+// The number of bytes that remain for request bodies and replies (max_bodies). Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -147,7 +147,8 @@ class Session : public std::enable_shared_from_this<Session> {
   //   connection.
   // - More bytes of the same request do not change the time: a client may send a request that never ends.
   SteadyTime::rep waits_since() const { return aborted_ ? 0 : waits_since_.load(); }
-  // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
+  // Called when the server stops. Closes the connection immediately if it is idle; otherwise, closes it after its
+  // reply.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
       if (!self->request_begun_) self->Close();
@@ -191,9 +192,9 @@ class Session : public std::enable_shared_from_this<Session> {
     log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
   }
 
-  // The idle timeout ends with the first byte of a request. After that, the request has its own limit.
+  // The idle timeout ends with the first byte of a request. Then the request has its own limit.
   void AwaitRequest() {
-    if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
+    if (buffer_.size() > 0) return ReadHeader();  // The client has already sent its next request.
     if (shared_.draining) return Shutdown();
     request_begun_ = false;
     WaitForClient(shared_.options.idle_timeout);
@@ -284,8 +285,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
       return Reject(400, "this is not an HTTP/1.1 request");
     }
-    // For any other error, the client has closed the connection, or is too slow. It gets no reply, and the connection
-    // closes when this object is destroyed.
+    // For any other error, the client has closed the connection, or is too slow. The server does not reply, and the
+    // connection closes when this object is destroyed.
   }
 
   void Reject(int status, const std::string& text) {
@@ -333,7 +334,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnShutdown(error_code, std::size_t) { Close(); }
 
   // Reads and drops the rest of the request. A close while the client is still sending would reset the connection, and
-  // the client would not get the reply.
+  // the client would not receive the reply.
   void Discard() {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kMaxBuffer), Handler(&Session::OnDiscarded));
@@ -342,7 +343,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!error) Discard();
   }
 
-  // Sets the number of bytes that this connection takes from the budget. If the budget does not have enough bytes left,
+  // Sets the number of bytes that this connection takes from the budget. If the budget does not have enough bytes,
   // returns false and changes nothing.
   bool Hold(std::size_t bytes) {
     if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
@@ -403,7 +404,7 @@ struct HttpsServer::Impl {
     SSL_CTX_up_ref(pair.get());                  // The ssl::context below releases one reference.
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
-                      ignored);  // A reply must not wait for the acknowledgement of the previous one.
+                      ignored);  // A reply must not wait for the acknowledgement of the previous reply.
     socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
     auto session = std::make_shared<Session>(std::move(socket), std::make_shared<ssl::context>(pair.get()), shared);
     sessions.push_back(session);

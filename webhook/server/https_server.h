@@ -31,15 +31,15 @@ struct HttpsReply {
 struct HttpsServerOptions {
   std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
   int handler_threads = 8;     // a handler may wait for the apiserver
-  // At this limit, the server still accepts a new connection, and closes the one that has waited longest for its
-  // client. It never closes a connection whose handler is running.
+  // At this limit, the server still accepts a new connection, and closes the connection that has waited longest for its
+  // client. The server never closes a connection whose handler is running.
   std::size_t max_connections = 256;
-  std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
+  std::size_t max_body = 8 * 1024 * 1024;  // of one request; the response to a larger body is 413
   // Requests with larger bodies are handled one at a time, because parsed JSON takes up to twenty times the memory of
-  // its text.
+  // the body.
   std::size_t large_body = 128 * 1024;
-  // Returns whether the handler answers this call without waiting for another server. Such calls have their own thread,
-  // so that waiting handlers and large bodies don't delay them. If it is empty, no call is quick.
+  // Returns whether the handler responds to this call without waiting for another server. These calls have their own
+  // thread, so that waiting handlers and large bodies don't delay them. If the function is empty, no call is quick.
   // Must not throw. Several threads call it at the same time.
   std::function<bool(const HttpsCall& call)> is_quick;
   // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies. Beyond
@@ -47,10 +47,11 @@ struct HttpsServerOptions {
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
   // The maximum time between two requests of a connection. It is longer than the 90 s after which an apiserver closes
-  // an idle connection. If the server closed it first, a request could get lost: the apiserver does not retry a POST.
+  // an idle connection. If the server closed the connection first, a request could be lost, because the apiserver does
+  // not retry a POST.
   Duration idle_timeout = std::chrono::minutes(2);
   Duration read_timeout = std::chrono::seconds(20);  // for one request, counted from its first byte
-  // The server accepts connections for this time after a stop, because clients learn of the stop with a delay.
+  // The server accepts connections for this time after a stop, because clients notice the stop with a delay.
   Duration linger = std::chrono::seconds(3);
   Duration drain_timeout = std::chrono::seconds(10);  // after `linger`, for requests in progress
 };
@@ -66,11 +67,11 @@ class HttpsServer {
   HttpsServer(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> certificate, Handler handler);
   ~HttpsServer();
 
-  // Opens the port. Fails with kConfig if the address is malformed or can't be listened on.
+  // Opens the port. Fails with kConfig if the address is malformed or can't be used.
   Status Listen();
   int port() const;  // valid after Listen
-  // Serves until `stop` fires, and for `linger` longer. After that, accepts no new connections, but still replies to
-  // the requests that have begun, and returns when all handlers have returned. For use as a Runnable of the Manager.
+  // Serves until `stop` fires, and for `linger` longer. Then stops accepting connections, replies to the requests in
+  // progress, and returns when all handlers have returned. For use as a Runnable of the Manager.
   Status Run(std::stop_token stop);
 
  private:

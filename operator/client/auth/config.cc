@@ -24,7 +24,7 @@ bool Exists(const std::string& path) {
 bool HasContent(const std::string& path) {
   if (path.empty() || !Exists(path)) return false;
   const Result<std::string> text = ReadSmallFile(path);
-  return !text || !Trim(*text).empty();  // An unreadable file must become an error, and is not skipped.
+  return !text || !Trim(*text).empty();  // An unreadable file must not be skipped, but become an error.
 }
 
 Result<ClusterConfig> LoadFile(const std::string& path, const std::string& context) {
@@ -118,7 +118,7 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
   config.tls_files.ca = directory + "/ca.crt";
   Result<std::string> ca = ReadSmallFile(config.tls_files.ca);
   if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
-  // Without a CA, the client would trust the system's CAs.
+  // With an empty CA, the client would trust the system's CAs.
   if (Trim(*ca).empty())
     return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + config.tls_files.ca + ": the file is empty");
   config.ca_pem = std::move(*ca);
@@ -145,7 +145,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
     // Runs the plugin at startup. Fails if the configuration is wrong, for example because the plugin is missing or
-    // prints no credential. Does not fail if the plugin exits with an error or hangs, because it may work later.
+    // does not print a credential. Does not fail if the plugin exits with an error or hangs, because it may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

@@ -13,7 +13,7 @@ namespace yad {
 
 inline constexpr char kServiceAccountDirectory[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-// The source that is used in a pod that also has ~/.kube/config.
+// Selects the source to use in a pod that also has ~/.kube/config.
 enum class InPod {
   kServiceAccount,  // as the operator
   kHomeFile,        // as kubectl, unless the file is empty
@@ -25,8 +25,7 @@ enum class InPod {
 // - the pod's service account and ~/.kube/config (`in_pod` selects which of them is first).
 //
 // If `context` is empty, current-context is used. If it is set, the service account is skipped, because it has no
-// contexts.
-// Fails with kConfig. The message names the file, the entry and the fix.
+// contexts. Fails with kConfig. The message contains the file, the entry and the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "",
                                         InPod in_pod = InPod::kServiceAccount,
                                         const std::string& service_account = kServiceAccountDirectory);

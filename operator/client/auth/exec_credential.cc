@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::chrono::seconds kMinimumAge{5};
 
-// Returns the value of KUBERNETES_EXEC_INFO, the environment variable that gives a plugin its input. The value
-// describes the cluster if the kubeconfig sets provideClusterInfo.
+// Returns the value of KUBERNETES_EXEC_INFO, the environment variable with the plugin's input. The value describes the
+// cluster if the kubeconfig sets provideClusterInfo.
 std::string ExecInfo(const ClusterConfig& config) {
   Json spec = {{"interactive", false}};
   if (config.exec->provide_cluster_info) {
@@ -29,8 +29,7 @@ std::string ExecInfo(const ClusterConfig& config) {
   return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
 }
 
-// Returns true for a time in the year 2200 or later. Some plugins use such a time for "never", but ParseTime rejects
-// it.
+// Returns true for a time in the year 2200 or later. Some plugins use this time for "never", but ParseTime rejects it.
 bool IsFarAway(const std::string& time) {
   constexpr std::size_t kYear = 4;
   return time.size() > kYear && time.substr(0, kYear) >= "2200" && ParseTime("2196" + time.substr(kYear)) != WallTime{};
@@ -105,7 +104,7 @@ Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) co
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
   // Makes the Error of a failed run. Its reason is kConfig if a retry does not help. For a non-zero exit code, the
-  // reason is kTransport, because a server that the plugin uses may be unavailable for a while.
+  // reason is kTransport, because a server that the plugin uses may be temporarily unavailable.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

@@ -25,8 +25,8 @@ struct ExecCredential {
   std::optional<WallTime> expires;  // nullopt: never
 };
 
-// Parses the plugin's standard output. Fails with kConfig if it is not an ExecCredential of `api_version`, or contains
-// no valid credential.
+// Parses the plugin's standard output. Fails with kConfig if the output is not an ExecCredential of `api_version`, or
+// contains no valid credential.
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
 
 // Caches the plugin's credential. Runs the plugin again after the credential has expired or was rejected. Thread-safe:

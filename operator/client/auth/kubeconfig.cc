@@ -38,7 +38,7 @@ std::string NamesOf(const std::map<std::string, Entry>& entries) {
 }
 
 // Reads the values of one map in a kubeconfig, such as a user. A read that fails returns an empty value and records its
-// error. So the caller needs to check status() only once, after all reads.
+// error, so that the caller checks status() only once, after all reads.
 class Fields {
  public:
   // `where` is the prefix of every message: `kubeconfig /x/config: user "a"`.
@@ -82,7 +82,7 @@ class Fields {
     return (std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
   }
 
-  // Returns the decoded value of "<key>-data" (base64). If there is none, returns the content of the file whose path is
+  // Returns the decoded value of "<key>-data" (base64). If it is not set, returns the content of the file whose path is
   // the value of "<key>", and sets `path` to the path of this file. kubectl does the same.
   std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
@@ -119,7 +119,7 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    // `found` and `body` are two variables, because yaml-cpp throws if an undefined node takes part in an assignment.
+    // `found` and `body` are two variables, because yaml-cpp throws if an undefined node is assigned.
     const YAML::Node found = item[body_key];
     const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");

@@ -16,7 +16,7 @@ struct KubeconfigFile {
 };
 
 // Merges the files as kubectl does, and returns the config of one context. Reads its certificate and key files.
-// - If several files have a cluster, user or context of the same name, the first one wins.
+// - If several files have a cluster, user or context of the same name, the first file takes precedence.
 // - If `context` is empty, the first current-context is used.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 

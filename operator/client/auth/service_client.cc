@@ -14,7 +14,7 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
   TlsMaterial material;
   if (!options.ca_file.empty()) {
     YAD_TRY(material.ca_pem, ReadSmallFile(options.ca_file));
-    // Without this check, an empty CA file would make the client trust the system's CAs.
+    // Otherwise, an empty CA file would make the client trust the system's CAs.
     if (Trim(material.ca_pem).empty())
       return Fail(Reason::kConfig, options.ca_file + ": the file contains no certificate");
   }
@@ -24,7 +24,7 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
   TransportOptions to_server;
   to_server.server = options.url;
   // This time is short, because a proxy may close idle connections early, and a POST on a closed connection fails.
-  // Requests are rare, so new connections cost little.
+  // Requests are rare, so there are few new connections.
   to_server.max_idle = std::chrono::seconds(5);
   auto transport = std::make_shared<RenewingTransport>(
       std::move(to_server), [files](const std::stop_token&) { return files->Get(); }, [files] { files->Invalidate(); });

@@ -30,7 +30,7 @@ class ServiceClient {
 
   // Sends the request. Its path is appended to the prefix of the server's URL.
   // - If the server rejects the token, reads the token file again and repeats the request once.
-  // - The time-out limits only the time without data from the server. To limit the whole request, use `stop`.
+  // - The timeout limits only the time without data from the server. To limit the whole request, use `stop`.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
 
  private:

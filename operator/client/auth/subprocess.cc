@@ -105,7 +105,7 @@ bool Collect(Descriptor& output, Descriptor& errors, const Descriptor& stopped, 
   return true;
 }
 
-// Waits until the process has ended. Returns false if the deadline passes or `stop` fires first.
+// Waits until the process has exited. Returns false if the deadline passes or `stop` fires first.
 bool Reap(pid_t pid, SteadyClock::time_point deadline, const std::stop_token& stop, int& status) {
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
@@ -153,7 +153,7 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::sto
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The program gets its own process group, so that its children can be killed with it. It gets an empty signal mask,
+  // The program has its own process group, so that its children can be killed with it. Its signal mask is empty,
   // because this process blocks some signals.
   sigset_t none, defaults;
   sigemptyset(&none);

@@ -21,15 +21,15 @@ struct Subprocess {
 };
 
 struct SubprocessResult {
-  int exit_code = 0;       // 128 + signal if a signal ended the program
+  int exit_code = 0;       // 128 + signal if a signal terminated the program
   std::string output;      // standard output
   std::string error_tail;  // the end of standard error
 };
 
-// Runs the program with empty standard input, and waits for its end. Kills the program and its children at the
-// time-out, or when `stop` fires. Fails
+// Runs the program with empty standard input, and waits until it exits. Kills the program and its children after the
+// timeout, or when `stop` fires. Fails
 // - with kNotFound if the program does not exist, and with kConfig if it can't be run;
-// - with kTransport if it does not end in time or writes too much;
+// - with kTransport if it does not exit in time or writes too much;
 // - with kCancelled if `stop` fires.
 Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 

@@ -16,7 +16,7 @@ class TokenFile {
   TokenFile(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
   // Returns the token. Reads the file at most once a minute. If the file can't be read, returns the last token, or
-  // fails if there is none.
+  // fails if no token was read before.
   Result<std::string> Get();
   // Makes the next Get read the file. Call it after the server has rejected the token.
   void Invalidate();

@@ -13,7 +13,7 @@ unsigned char* Bytes(std::string& text) { return reinterpret_cast<unsigned char*
 }  // namespace
 
 std::string Base64Encode(std::string_view bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4, '\0');  // EVP_EncodeBlock also writes the '\0' behind the text.
+  std::string out((bytes.size() + 2) / 3 * 4, '\0');  // EVP_EncodeBlock also writes a '\0' at the end.
   EVP_EncodeBlock(Bytes(out), Bytes(bytes), static_cast<int>(bytes.size()));
   return out;
 }
@@ -21,8 +21,8 @@ std::string Base64Encode(std::string_view bytes) {
 std::optional<std::string> Base64Decode(std::string_view text) {
   std::string digits(text);
   std::erase_if(digits, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-  // Checks "-" and "=" here, because EVP_DecodeBlock treats "-" as the end of the text, and "=" at any place as zero
-  // bits.
+  // Checks "-" and "=" here, because EVP_DecodeBlock treats "-" as the end of the input, and "=" at any position as
+  // zero bits.
   const std::size_t end = std::min(digits.find_first_of("-="), digits.size());
   const std::size_t padding = digits.size() - end;
   if (padding > 2 || digits.find_first_not_of('=', end) != std::string::npos) return std::nullopt;

@@ -210,7 +210,7 @@ Status Exchange::Start(const HttpRequest& request) {
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
     // The first attempt may use a pooled connection, unless the request opens a stream. The second attempt uses a new
-    // one: if the server has restarted, all pooled connections are closed.
+    // connection, because all pooled connections are closed if the server has restarted.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
@@ -251,8 +251,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // Parses the bytes that an earlier read has left. If the parser uses some of them, returns immediately: another
-    // read could block while the caller waits for these bytes.
+    // Parses the bytes that remain from an earlier read. If the parser uses some of them, returns immediately, because
+    // another read could block while the caller waits for these bytes.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

@@ -26,8 +26,8 @@ Code EndOfStream() { return boost::asio::error::make_error_code(boost::asio::err
 
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-// A BIO function that sets MSG_NOSIGNAL. OpenSSL's own BIO does not, so a write to a broken connection would end the
-// process with SIGPIPE.
+// A BIO function that sets MSG_NOSIGNAL. OpenSSL's own BIO does not set it, so a write to a broken connection would
+// terminate the process with SIGPIPE.
 int WriteToSocket(BIO* bio, const char* from, int size) {
   const auto socket = static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
   BIO_clear_retry_flags(bio);
@@ -85,8 +85,8 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
   for (;;) {
     if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // Without a grace period, Interrupt ends the poll, because it shuts the socket down. With a grace period, it does
-    // not. So this thread polls for short times and calls aborted() in between.
+    // Without a grace period, Interrupt shuts the socket down, which ends the poll. With a grace period, Interrupt does
+    // not end the poll, so this thread polls for short times and calls aborted() in between.
     const std::int64_t most = grace_ > grace_.zero() ? kGracePoll.count() : INT_MAX;
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));

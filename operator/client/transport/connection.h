@@ -39,7 +39,8 @@ class Connection {
   std::size_t Read(char* to, std::size_t size, SteadyTime deadline, Code& error);
   // Writes all bytes or fails. Returns the number of bytes that the system accepted.
   std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
-  // Checks an idle connection. Returns false if the server has closed it, or has sent bytes without a request.
+  // Checks an idle connection. Returns false if the server has closed the connection, or has sent bytes without a
+  // request.
   bool IsQuiet();
   // Sets how long calls may still last after Interrupt. Must not be called while another thread may call Interrupt.
   void SetGrace(std::chrono::milliseconds grace) { grace_ = grace; }

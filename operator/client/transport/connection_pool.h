@@ -31,13 +31,13 @@ class ConnectionPool {
   explicit ConnectionPool(const Limits& limits) : limits_(limits) {}
 
   // Takes the most recently used connection, because the server is least likely to have closed it. `connection` is
-  // nullptr if the pool has none.
-  // Drops connections that are too old, were idle for too long, or were closed by the server.
+  // nullptr if the pool has none. Drops connections that are too old, that were idle for too long, or that the server
+  // has closed.
   PooledConnection Take();
   // Puts a connection into the pool, after a response was read completely.
   void Put(PooledConnection connection);
-  // Drops all connections. Called after the server did not respond on one of them, because the others are probably
-  // broken too. Example: a load balancer has failed.
+  // Drops all connections. Called after the server did not respond on one of them, because the others are probably also
+  // broken. Example: a load balancer has failed.
   void Clear();
   // Returns the retire_at of a connection that is created now.
   SteadyTime RetireAt();
@@ -51,7 +51,7 @@ class ConnectionPool {
   const Limits limits_;
   std::mutex mutex_;
   std::minstd_rand random_{std::random_device{}()};
-  std::deque<Idle> idle_;  // the longest idle first
+  std::deque<Idle> idle_;  // the longest idle connection is first
 };
 
 }  // namespace yad

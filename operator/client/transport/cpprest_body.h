@@ -1,5 +1,5 @@
 // Stream buffers for the bodies of requests and responses in cpprestsdk. The library's own buffers are slow: each block
-// passes through several tasks and copies, which costs more than the decryption of a watch event.
+// passes through several tasks and copies, which takes more time than the decryption of a watch event.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 
@@ -70,14 +70,14 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   [[noreturn]] static void Reject();
 };
 
-// The body of a request. It owns the text, because the library may still read it after the caller has stopped waiting.
+// The body of a request. It owns the bytes, because the library may still read them after the caller has stopped
+// waiting.
 class RequestBody : public BlockBuffer {
  public:
   explicit RequestBody(std::string text) : text_(std::move(text)) {}
 
   bool can_read() const override { return true; }
-  // The library seeks to the start of the body when it repeats a request. It does so if the server has closed a pooled
-  // connection.
+  // The library repeats a request if the server has closed a pooled connection. It then seeks to the start of the body.
   bool can_seek() const override { return true; }
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
@@ -100,12 +100,12 @@ class Answer : public BlockBuffer {
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
   struct Limits {
-    // For a response that is read in parts: the maximum number of bytes that wait for the reader. At this number, the
-    // library stops reading from the server, until the reader has taken the bytes.
+    // For a response that is read in parts: the maximum number of bytes that wait for the reader. When this number is
+    // reached, the library stops reading from the server until the reader has taken the bytes.
     std::size_t most_waiting = 0;
-    std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer one fails
-    // The waiting thread sleeps for this time after it has taken bytes, so that it takes all events of a burst
-    // together. (A wake-up for each event would cost as much as reading the event.)
+    std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer response fails
+    // The waiting thread sleeps this long after it has taken bytes, so that it takes all events of a burst together. (A
+    // wake-up for each event would cost as much as reading the event.)
     // - The thread is woken earlier if the library has stopped reading because of `most_waiting`.
     // - An event after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
@@ -118,7 +118,7 @@ class Answer : public BlockBuffer {
   bool can_write() const override { return true; }
   pplx::task<std::size_t> putn_nocopy(const std::uint8_t* from, std::size_t count) override;
 
-  // Blocks until the part has arrived. The results are:
+  // Blocks until `part` of the response has arrived. The results are:
   // - kThere: the part has arrived, or the response ended normally.
   // - kFailed: the response failed before; see failure().
   // - kStopped: `stop` fired.

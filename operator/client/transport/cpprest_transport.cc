@@ -26,14 +26,15 @@ namespace {
 namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
-constexpr int kMaxWriteAttempts = 64;          // more than the requests that can be in progress at the same time
-constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before a write fails
+constexpr int kMaxWriteAttempts = 64;  // more than the requests that can be in progress at the same time
+constexpr std::size_t kBuffered =
+    256u << 10;  // bytes that the kernel may buffer before a write to a connection that the server has closed fails
 
 // The state that all requests to a server share. Open streams keep it alive.
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;         // "": the library sends the right header
+  std::string host_header;         // "": the library sends the correct header
   std::shared_ptr<TlsClient> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
@@ -51,8 +52,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The exception has the number of an error, but not its category (system or TLS). Its text names the step that
-    // failed. The category follows from the step.
+    // The exception has the number of an error, but not its category (system or TLS). Its message contains the step
+    // that failed, and the category follows from the step.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -104,7 +105,7 @@ class Exchange : public HttpStream {
 
   const HttpResponse& head() const override { return head_; }
 
-  // Sends the request and blocks until this part of the response has arrived.
+  // Sends the request and blocks until `part` of the response has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
     // The server may have closed a pooled connection. Then the first write or the next read fails:
     // - After a failed read, the library itself repeats the request.
@@ -147,7 +148,7 @@ class Exchange : public HttpStream {
   Status ReadRejection() { return ReadErrorBody(*this, what_, head_.body); }
 
  private:
-  // Each attempt needs a new request, because the library moves the body out of the old one.
+  // Each attempt needs a new request, because the library moves the body out of the old request.
   http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);
@@ -183,8 +184,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // Observes the exceptions of all tasks, because the library ends the process if a task fails with an exception that
-  // nothing observes. The continuations themselves throw no exceptions.
+  // Observes the exceptions of all tasks, because the library terminates the process if the exception of a task is not
+  // observed. The continuations themselves do not throw.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -206,8 +207,8 @@ class Exchange : public HttpStream {
     });
   }
 
-  // Waits for a part of the response, until the time-out or the stop at the latest. The library's own timer can't do
-  // this: it can't be set for each request, and it does not end a name resolution.
+  // Waits for a part of the response, until the timeout or the stop at the latest. The library's own timer is not used,
+  // because it can't be set for each request, and does not end a name resolution.
   Status Wait(Answer::Part part) {
     Answer::Waited waited = answer_->Wait(part, stop_, timeout_);
     if (waited == Answer::Waited::kStopped && grace_ > grace_.zero()) {
@@ -241,7 +242,7 @@ class Exchange : public HttpStream {
     try {
       cancel_.cancel();
       if (answer_ != nullptr) answer_->Abandon();
-    } catch (...) {  // Nothing is left to cancel.
+    } catch (...) {  // There is nothing to cancel.
     }
   }
 
@@ -284,7 +285,7 @@ void RunLibraryOnOneThread() {
   std::call_once(once, [] {
     try {
       // One thread is enough, because no code on these threads blocks. (The library's default is 40.) With one thread,
-      // a watch event takes a third less CPU than with four, because steps are not passed between threads.
+      // tasks are not passed between threads, so a watch event takes a third less CPU than with four threads.
       crossplat::threadpool::initialize_with_threads(1);
     } catch (const std::exception&) {  // The process has already initialized the pool.
     }
@@ -292,8 +293,8 @@ void RunLibraryOnOneThread() {
 }
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
-  // During a CONNECT to a proxy, the library ignores cancellations. If the proxy does not respond, only this time-out
-  // ends the CONNECT. It is longer than any time-out of Wait(), so that it never ends a valid request.
+  // During a CONNECT to a proxy, the library ignores cancellations. If the proxy does not respond, only this timeout
+  // ends the CONNECT. It is longer than any timeout of Wait(), so that it never ends a valid request.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {
@@ -356,7 +357,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     }
 
     http::client::http_client_config config;
-    config.set_timeout(std::chrono::hours(24));  // Wait() enforces the real time-outs.
+    config.set_timeout(std::chrono::hours(24));  // Wait() enforces the real timeouts.
     config.set_max_redirects(0);                 // A redirect would send the credentials to another server.
     if (!options.proxy_url.empty()) YAD_TRY_VOID(SetProxy(options.proxy_url, config));
     if (uri.scheme() == "https") YAD_TRY_VOID(SetTls(options, *server, config));

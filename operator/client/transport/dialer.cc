@@ -85,7 +85,7 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SocketAddress& address = (*addresses)[i];
     auto connection = std::make_unique<Connection>(address.bytes.ss_family);
     const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
-    // Each address gets an equal share of the remaining time, because it may not respond.
+    // Each address has an equal share of the remaining time, because it may not respond.
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
@@ -110,11 +110,12 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
   std::array<char, 4096> bytes;
   std::size_t size = 0;
   while (!error && !parser.is_done()) {
-    // This read gets only the proxy's response. The proxy sends nothing else until the client starts TLS.
+    // This read returns only the proxy's response, because the proxy does not send other data until the client starts
+    // TLS.
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     const std::size_t parsed = parser.put(boost::asio::buffer(bytes.data(), size), error);
-    // The parser must not get these bytes again.
+    // The parser must not receive these bytes again.
     size -= parsed;
     std::memmove(bytes.data(), bytes.data() + parsed, size);
     if (error == http::error::need_more && size < bytes.size()) error = {};

@@ -27,8 +27,8 @@ class Dialer {
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // Returns the proxy that forwards requests without TLS. Such a request has the whole URL instead of the path. Returns
-  // nullptr if no proxy is configured, or if the server uses TLS: the proxy is then used as a tunnel (CONNECT).
+  // Returns the proxy that forwards requests without TLS. A forwarded request has the whole URL instead of the path.
+  // Returns nullptr if no proxy is configured, or if the server uses TLS: the proxy is then used as a tunnel (CONNECT).
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
   // Explains a TLS error, for a message. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;

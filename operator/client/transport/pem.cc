@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Replaces OpenSSL's prompt on the terminal. Records that a passphrase was requested, and returns none.
+// Replaces OpenSSL's prompt on the terminal. Records that a passphrase was requested, and does not return one.
 int NoPassphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;

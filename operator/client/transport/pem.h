@@ -1,4 +1,4 @@
-// Reads certificates and private keys from PEM text, and defines owning pointers for OpenSSL's objects.
+// Reads certificates and private keys in PEM format, and defines owning pointers for OpenSSL's objects.
 #ifndef OPERATOR_CLIENT_TRANSPORT_PEM_H_
 #define OPERATOR_CLIENT_TRANSPORT_PEM_H_
 
@@ -28,18 +28,17 @@ using BioPtr = OpenSslPtr<BIO, BIO_free_all>;
 using CertPtr = OpenSslPtr<X509, X509_free>;
 using KeyPtr = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 
-// Returns the text of OpenSSL's newest error on this thread. Clears the error queue, so that an old error is not
+// Returns the message of OpenSSL's newest error on this thread. Clears the error queue, so that an old error is not
 // reported for a later call.
 std::string OpenSslReason();
 
-// Returns the text that was written to a memory BIO.
+// Returns the bytes that were written to a memory BIO.
 std::string Written(BIO* bio);
 
-// Returns the certificates of a PEM text, and skips other blocks. Fails with kConfig if there is no certificate, or if
-// one is malformed. `what` is the subject of the message, such as "the client certificate".
+// Returns the certificates in `pem`, and skips other blocks. Fails with kConfig if there is no certificate, or if a
+// certificate is malformed. `what` is the subject of the message, such as "the client certificate".
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what);
-// Fails with kConfig if the key is malformed. An encrypted key fails too, because there is no prompt for its
-// passphrase.
+// Fails with kConfig if the key is malformed, or if it is encrypted, because there is no prompt for a passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
 // Converts a time in a certificate. There are two special cases:

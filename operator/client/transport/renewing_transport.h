@@ -14,8 +14,8 @@ namespace yad {
 
 // Creates a new transport when `source` returns other certificates. Thread-safe.
 // - Requests and streams in progress keep the old transport.
-// - If the new certificates are not usable, logs a warning and keeps the old transport. This happens while another
-//   program writes the certificate file first and the key file later.
+// - If the new certificates are not usable, logs a warning and keeps the old transport. This can happen between another
+//   program's writes of the certificate file and of the key file.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
@@ -36,7 +36,8 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  // The newest certificates that `source_` has returned. If they were not usable, `current_` still uses older ones.
+  // The newest certificates that `source_` has returned. If they were not usable, `current_` still uses older
+  // certificates.
   std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };

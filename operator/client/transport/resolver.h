@@ -20,7 +20,7 @@ struct SocketAddress {
 
 // Returns the addresses of a host name or of a numeric address, in the order in which to try them. Runs the system's
 // resolver on a separate thread, because it can't be interrupted. The thread may run longer than this call. Fails
-// - with kTransport if the name is unknown, if `deadline` passes, or if too many such threads are still running;
+// - with kTransport if the name is unknown, if `deadline` passes, or if too many of these threads are still running;
 // - with kCancelled if `stop` fires.
 Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::string& port, SteadyTime deadline,
                                            const std::stop_token& stop);

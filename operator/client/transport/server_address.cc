@@ -13,7 +13,7 @@ struct Parts {
   std::string scheme;
   std::string user_info;
   std::string host;
-  std::string port;  // "" if the URL has none
+  std::string port;  // "" if the URL has no port
   std::string path;
   bool has_query = false;
 };
@@ -28,7 +28,7 @@ bool IsPort(std::string_view text) {
   return port > 0 && port < 65536;
 }
 
-// Splits "host", "host:port" or "[address]:port". Returns false for any other text.
+// Splits "host", "host:port" or "[address]:port". Returns false for any other string.
 bool SplitAuthority(std::string_view text, Parts& to) {
   std::string_view rest;
   if (text.starts_with('[')) {

@@ -5,7 +5,7 @@
 namespace {
 
 // Uses only the sources "files" and "dns", which are part of a static glibc. For any other source in nsswitch.conf,
-// glibc would load a module of the machine, which crashes if the machine's glibc has another version.
+// glibc would load a module of the machine. The module crashes if the machine's glibc has another version.
 [[gnu::constructor]] void UseNameSourcesOfProgram() { __nss_configure_lookup("hosts", "files dns"); }
 
 }  // namespace

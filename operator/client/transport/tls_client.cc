@@ -143,8 +143,8 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
     material->key = std::move(key);
   }
   std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
-  // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains, and
-  // certificates never contain it.
+  // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains.
+  // Certificates never contain it.
   if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "." stays, because "" would match every certificate
   material->name_is_address = IsIpAddress(name);
   if (!material->name_is_address) material->sni = name;
@@ -173,7 +173,7 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
   // Sets the server name for SNI when a handshake starts. cpprestsdk's own SNI is off, because it can only send the
-  // host of the URL. The info callback is the first one that gets the connection.
+  // host of the URL. The info callback is the first callback that receives the connection.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;

@@ -28,8 +28,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
-  // Returns an SSL_CTX for all connections, or null if OpenSSL fails. While the SSL_CTX exists, this TlsClient exists
-  // too.
+  // Returns an SSL_CTX for all connections, or null if OpenSSL fails. The SSL_CTX keeps this TlsClient alive.
   std::shared_ptr<ssl_ctx_st> MakeContext();
   // Returns `context` with one more reference. The caller must release this reference.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);

@@ -32,8 +32,8 @@ std::shared_ptr<const TlsMaterial> TlsMaterialReader::Get() {
   for (const auto& [path, pem] : parts) {
     if (path.empty()) continue;
     Result<std::string> text = ReadSmallFile(path);
-    // Rejects an empty file, because another program may be writing it at this moment. With an empty CA, the client
-    // would trust the system's CAs.
+    // Rejects an empty file, because another program may be writing it. With an empty CA, the client would trust the
+    // system's CAs.
     if (text && Trim(*text).empty()) text = Fail(Reason::kConfig, path + ": the file is empty");
     if (!text) {
       log::Warn("cannot read a certificate file; using the previous certificates", {{"error", text.error()}});

@@ -21,7 +21,7 @@ struct HttpRequest {
   std::string body = {};
   std::chrono::milliseconds timeout{30'000};      // maximum time without a byte from the server
   std::size_t max_answer = 64u << 20;             // maximum length of the response's body; does not apply to streams
-  std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request that was begun may take this much longer
+  std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request in progress may take this much longer
 };
 
 struct HttpResponse {

@@ -15,13 +15,13 @@ struct TransportOptions {
   std::string server;           // "https://host:port[/prefix]"
   std::string tls_server_name;  // empty: the host of `server`
   bool insecure_skip_tls_verify = false;
-  std::string ca_pem;  // only these CAs are trusted; empty: the system's
+  std::string ca_pem;  // only these CAs are trusted; empty: the system's CAs
   std::string client_cert_pem;
   std::string client_key_pem;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
   // A pooled connection is closed at a random age between these limits, after its current request. So the connections
-  // spread over all servers behind the address, and spread again after one of the servers has restarted.
+  // are distributed over all servers behind the address, also after one of the servers has restarted.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
   // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,

@@ -1,5 +1,5 @@
 // Compares a plan with the caches while the plan is applied. A plan of thousands of writes takes minutes, and users may
-// stop it meanwhile. The checks send no requests, so they run before each write.
+// stop it during this time. The checks do not send requests, so they run before each write.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 
@@ -16,7 +16,7 @@ struct CheckedCaches {
   const Store* daemons = nullptr;
   const Store* pools = nullptr;
   const Store* freeze = nullptr;
-  const Informer* nodes = nullptr;  // not compared either while its watch fails
+  const Informer* nodes = nullptr;  // also not compared while its watch fails
 };
 
 // Fails with kConflict if the daemon in the cache has a newer spec than `planned`, or was deleted or replaced.
@@ -26,8 +26,8 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
 
 // Fails with kConflict if one of these has happened since the plan was made:
 // - A freeze began.
-// - The pool's update window closed, or the pool got other windows or another time zone, and its window is closed now.
-//   This also stops a rollback. The next plan continues the rollback, because windows do not delay rollbacks.
+// - The pool's update window closed, or the pool's windows or time zone changed and its window is closed now. This also
+//   stops a rollback. The next plan continues the rollback, because windows do not delay rollbacks.
 // - The pool was held: by its annotation, by invalid windows, or by the condition of a Node.
 Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemon, const Plan& plan,
                          const PoolPlan& pool, WallTime now);

@@ -17,17 +17,17 @@
 namespace yad {
 namespace {
 
-// Returns whether the server would reject the same Job again. The check has then failed. After any other answer, the
-// operator retries, because nothing has been tested yet. The answers:
+// Returns whether the server would reject the same Job again. The check has then failed. After any other response, the
+// operator retries, because the check has not run yet. The responses:
 //
-//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too. A 422
-//                  because the server could not evaluate an admission policy is not final
+//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may also send these.
+//                  Not final: a 422 because the server could not evaluate an admission policy
 //   401            the server rejects the operator
-//   403            a missing right, a quota, a policy, or a namespace that is being deleted
+//   403            a missing permission, a quota, a policy, or a namespace that is being deleted
 //   404            the namespace is gone
 //   409            another Job has the name
 //   429, 5xx       the server is overloaded or fails
-//   no answer      the Job may have been created
+//   no response    the Job may have been created
 bool IsFinal(const Error& error) {
   if (error.reason == Reason::kInvalid) return !IsPolicyUnavailable(error);
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
@@ -64,7 +64,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the checks can't run (checks_fault), for example because the Jobs can't be read, nothing is read here. A Job
+  // If the checks can't run (checks_fault), for example because the Jobs can't be read, does not read the Jobs. A Job
   // that the cache shows as failed then stays failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};

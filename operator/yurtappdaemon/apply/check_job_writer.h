@@ -25,12 +25,12 @@ struct CheckJobOutcome {
 // Thread-safe.
 class CheckJobWriter {
  public:
-  // Responses go into `store`, unless it is null.
+  // Stores the responses in `store`, unless it is null.
   CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
   // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already
-  // created the Job, uses that one.
+  // created the Job, uses the existing Job.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
   // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been

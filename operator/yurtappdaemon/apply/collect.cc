@@ -27,13 +27,14 @@ std::optional<Failure> FailureOf(const Error& error) {
     case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
       return std::nullopt;
     case Reason::kInternalError:
-      // The last two texts are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x': …".
+      // The last two messages are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x':
+      // …".
       for (const char* text : {"failed calling webhook", "operation does not apply", " for path: '"}) {
         if (error.message.find(text) != std::string::npos) return Failure{kWebhookFailed, error.message};
       }
       return std::nullopt;
     case Reason::kForbidden:
-      // The second text means that the server has not yet counted the objects for a new quota.
+      // The second message means that the server has not yet counted the objects for a new quota.
       for (const char* text : {"exceeded quota", "status unknown for quota"}) {
         if (error.message.find(text) != std::string::npos) return Failure{kQuotaExceeded, error.message};
       }
@@ -102,9 +103,9 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   Retry(undone, outcome);
 }
 
-// Restores the failure that an earlier attempt of this write reported, if the present answer says nothing about the
-// revision. Such answers are a timeout, a conflict, an unreachable webhook, or a missing right of the operator. They
-// must not make a stopped rollout continue.
+// Restores the failure of an earlier attempt of this write if the current response does not depend on the revision.
+// Examples are a timeout, a conflict, an unreachable webhook, or a missing permission of the operator. Otherwise, a
+// stopped rollout would continue.
 void KeepEarlierRejection(PoolOutcome& pool) {
   const auto& verdict = pool.plan->health.rejected;
   const RevisionPtr& to = pool.plan->to.revision;

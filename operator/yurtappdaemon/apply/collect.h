@@ -24,14 +24,14 @@ struct PoolAttempt {
 };
 
 // Returns the outcome of a plan before its first write. It contains the pools as they are in the plan, and the failures
-// of rejected writes that it is too early to retry.
+// of rejected writes whose retry is not due yet.
 Outcome OutcomeWithoutWrites(const Plan& plan);
 
 // Returns the indexes of the pools in the plan that have something to write.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Sets outcome.retry to `error` if it must wait longer than the error that is there already. For example, a Conflict is
-// retried soon, but a write that exceeded a quota must wait longer.
+// Sets outcome.retry to `error` if `error` must wait longer than the current value. For example, a Conflict is retried
+// soon, but a write that exceeded a quota must wait longer.
 void Retry(const Error& error, Outcome& outcome);
 
 // Adds the results of the writes to the outcome. `attempts[i]` is the result of the write with index i, and `writes[i]`

@@ -21,7 +21,7 @@
 namespace yad {
 namespace {
 
-// After a reconcile has written more than this number of bytes of text, it returns freed memory to the system.
+// After a reconcile has written more than this number of bytes of JSON, it returns freed memory to the system.
 constexpr std::size_t kTrimAfter = 4u << 20;
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
@@ -34,8 +34,9 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
   return names;
 }
 
-// Returns the options for a list of the workloads that the daemon has or may adopt. The list selects by the labels of
-// the selector, because another release or an override may give a workload other values of the template's labels.
+// Returns the options for listing the workloads that the daemon controls or may adopt. The list uses the labels in
+// spec.selector. It does not use the other labels of the template, because an override or another version of the
+// operator may have set other values.
 //
 // An override of metadata may even change the labels of the selector, because a selector only has to match the pods.
 // The list then selects only by kPoolNameLabel, which overrides can't change.
@@ -67,9 +68,9 @@ struct PlanExecutor::Batch {
   const WorkloadNames names;  // names of workloads by pool, from status
   LiveChecks& checks;
   const std::stop_token stop;
-  std::atomic<std::size_t> bytes = 0;  // bytes of text that were written
+  std::atomic<std::size_t> bytes = 0;  // bytes of JSON that were written
   // Two digests of each response that had all requested values: NormalizedDigestOf the response, and
-  // RenderSpecFingerprint of the request. A later response with the same two digests needs no comparison.
+  // RenderSpecFingerprint of the request. A later response with the same two digests is not compared.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -183,8 +184,7 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written, const PoolPlan& pool,
                                                     Batch& batch) const {
   // Most responses differ only in the name of the pool, and have equal digests. One comparison is enough for all of
-  // them. A pool with overrides gets no digest, because its response may differ anywhere. So that response is always
-  // compared.
+  // them. The response for a pool with overrides may differ in any field, so it has no digest and is always compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
@@ -209,13 +209,13 @@ std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written,
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   PoolAttempt attempt;
-  // A workload that an earlier daemon left may have an unknown revision. It then has no rendering, and is adopted
+  // A workload that an earlier daemon left may have an unknown revision. It can't be rendered then, and is adopted
   // unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
-  // Must come before the rendering: when the operator stops, the budget gives this write no memory, and a rendering
-  // would exceed the budget.
+  // Must run before the workload is rendered. When the operator stops, the budget does not reserve memory for this
+  // write, so rendering would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());
@@ -233,11 +233,11 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
   // The pool had a workload that the caches did not show, perhaps of another revision than the Service in the plan. So
-  // the next plan decides about both.
+  // the next plan decides about the workload and the Service.
   if (attempt.workload.reclaimed) return attempt;
   if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
-  // values. These values are recorded in the PlanMemo, because the next write would be changed too.
+  // values. These values are recorded in the PlanMemo, because the next write would also be changed.
   attempt.not_kept = NotKeptBy(**attempt.workload.object, pool, batch);
   return attempt;
 }

@@ -35,8 +35,8 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // writes of one daemon at the same time
-    // The memory limit for the writes of all daemons together, in bytes of JSON text. A merge needs several Json trees,
-    // and each tree needs about ten times the memory of its text.
+    // The memory limit for the writes of all daemons together, in bytes of encoded JSON. A merge needs several Json
+    // trees, and each tree needs about ten times the memory of its encoding.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
@@ -53,22 +53,23 @@ class PlanExecutor {
   PlanExecutor(const PlanExecutor&) = delete;
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
-  // Executes the plan. The store gets the server's response to each write, so that the next plan sees it. `memo`
+  // Executes the plan. Puts the server's response to each write into the store, so that the next plan sees it. `memo`
   // records the writes that the server reverts. If the plan has removals, all reads for the plan must have succeeded.
   //
-  // The caches may have been stale when the plan was made. So live reads confirm:
+  // Because the caches may have been stale when the plan was made, live reads confirm:
   // - the daemon, before the first write
   // - the daemon and the pool, before the removal of the workload of an unselected pool
   // - the pool, before an update that follows a change of the pool, because this update restarts pods
-  // If the caches show meanwhile that the plan no longer applies (cache_checks.h), the remaining writes fail with
-  // kConflict.
+  //
+  // If the caches show during the execution that the plan no longer applies (cache_checks.h), the remaining writes fail
+  // with kConflict.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
-  // Reads the pools from the server. Fails if one of them does not exist, or is Offline although its plan shows it as
-  // online, or the reverse.
+  // Reads the pools from the server. Fails if a pool does not exist, or if it is Offline on the server and online in
+  // its plan, or the reverse.
   Status ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
 
  private:
@@ -80,8 +81,8 @@ class PlanExecutor {
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
   // Lists the workloads that an earlier daemon of this name left. Must be called before this daemon creates its first
-  // workload. If the plan does not know one of the listed workloads, puts it into the store for the next plan, and
-  // fails with kConflict.
+  // workload. If a listed workload is not in the plan, puts it into the store for the next plan, and fails with
+  // kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Fails with kCancelled after a stop, and with kConflict if the caches show that the write no longer applies.
   Status MayWrite(const PoolPlan& pool, const Batch& batch) const;
@@ -89,11 +90,11 @@ class PlanExecutor {
   // first, because the caches may lack a workload that exists.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
-  // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if it has
-  // all of them.
+  // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if the
+  // response has all of them.
   std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
   // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
-  // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools stay too.
+  // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools also stay.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
 

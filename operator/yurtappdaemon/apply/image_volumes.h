@@ -23,7 +23,7 @@ class ImageVolumes {
   // Returns the last result if it is known. Otherwise, creates this DaemonSet (MakePrefetch) as a dry run, and returns
   // the result that the response shows. Fails if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
-  // Records whether the server keeps or drops image volumes, if the answer to the creation of a DaemonSet shows it.
+  // Records whether the server keeps or drops image volumes, if the response to the creation of a DaemonSet shows it.
   void LearnFrom(const Result<Json>& created);
 
  private:

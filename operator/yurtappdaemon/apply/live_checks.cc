@@ -10,8 +10,9 @@
 namespace yad {
 namespace {
 
-// A plan that needs only a few pools reads each of them by itself. Few means at most kReadOneByOne pools, or at most
-// one in kShareReadOneByOne of the daemon's pools. For more pools, one list of all pools costs the server less.
+// A plan that needs only a few pools reads each of them separately. Few means at most kReadOneByOne pools, or at most
+// one in kShareReadOneByOne of the daemon's pools. For more pools, one list of all pools causes less load on the
+// server.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
 // Several writes share one list of all pools, which is then read again. This factor times the number of parallel writes
@@ -56,8 +57,8 @@ Result<std::optional<NodePool>> LiveChecks::Pool(const std::string& name) {
 Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
   YAD_TRY(const auto pool, Pool(name));
   if (pool && daemon_.pools.Selects(*pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
-  // The daemon is read again during the removals, because thousands of them take a while. Meanwhile, a user may correct
-  // the selector or revoke the permission.
+  // The daemon is read again during the removals. Thousands of removals take a while, and a user may correct the
+  // selector or revoke the permission during this time.
   YAD_TRY(const auto now, daemon_now_.Get());
   if (!mark.empty() && now.Annotation(kAllowRemovalAnnotation) != mark)
     return Fail(Reason::kConflict,
@@ -70,7 +71,7 @@ Status LiveChecks::InputsAreAsPlanned(const PoolPlan& plan) {
   if (pool) {
     const RenderInputs now = InputsFor(plan.to.revision->content, *pool);
     // If the plan keeps the workload's tolerations, the pool's taints are not compared. The workload may have its
-    // tolerations in another order, or still have those of removed taints.
+    // tolerations in another order, or may still tolerate removed taints.
     const bool tolerates =
         plan.to.inputs.tolerations == plan.from.inputs.tolerations || now.tolerations == plan.to.inputs.tolerations;
     if (tolerates && now.overrides == plan.to.inputs.overrides) return {};

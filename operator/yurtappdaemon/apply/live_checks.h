@@ -29,7 +29,7 @@ class LiveChecks {
              std::size_t parallel, std::stop_token stop);
 
   // Checks that an object of an unselected pool may be deleted. `mark` is the token that allowed the removal, or "" if
-  // none was required. Fails with kConflict if:
+  // a token was not required. Fails with kConflict if:
   // - the pool is selected again
   // - the daemon has changed since the plan was made
   // - the daemon's annotation no longer has the token
@@ -48,7 +48,7 @@ class LiveChecks {
   const std::stop_token stop_;
   std::set<std::string> names_;  // names of the pools that the plan needs
   bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
-  bool one_by_one_ = true;       // each of these pools is read by itself, because they are few
+  bool one_by_one_ = true;       // each of these pools is read separately, because they are few
   SharedAnswer<ObjectMeta> daemon_now_;
   SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
 };

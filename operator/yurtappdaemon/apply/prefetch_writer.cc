@@ -67,8 +67,8 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     outcome.dropped = support && support->state == State::kDropped;
     if (outcome.dropped) creations.clear();
     if (support) break;
-    // kAlreadyExists concerns only the name of the first DaemonSet, so the others are still tried. Any other error
-    // rejects all of them.
+    // kAlreadyExists affects only the first DaemonSet, so the others are still tried. Any other error rejects all
+    // DaemonSets.
     const bool only_first = support.error().reason == Reason::kAlreadyExists;
     const auto end = only_first ? creations.begin() + 1 : creations.end();
     for (auto daemon_set = creations.begin(); daemon_set != end; ++daemon_set) reject(*daemon_set, support.error());

@@ -20,13 +20,13 @@ namespace yad {
 struct PrefetchOutcome {
   std::map<std::string, RejectedPrefetch> rejected;  // by name of the DaemonSet; the next plan needs them
   std::optional<Error> retry;                        // the error of a write that must be retried
-  bool dropped = false;  // the server does not keep image volumes, so the next plan needs no pull
+  bool dropped = false;  // the server does not keep image volumes, so the next plan does not pull images
 };
 
 // Thread-safe.
 class PrefetchWriter {
  public:
-  // Responses go into `store`, unless it is null. `pause` is the image of the container that sleeps.
+  // Stores the responses in `store`, unless it is null. `pause` is the image of the container that sleeps.
   PrefetchWriter(Client& client, Store* store, ImageVolumes& support, std::string pause, std::size_t parallel_writes)
       : client_(client),
         store_(store),

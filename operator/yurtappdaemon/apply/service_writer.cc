@@ -31,8 +31,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
     WriteOptions options;
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
       // The Service had an owner reference before. The garbage collector may have removed it, because the daemon is
-      // deleted with --cascade=orphan. If the operator set it again, Kubernetes would delete the Service together with
-      // the daemon.
+      // deleted with --cascade=orphan. If the operator restored the reference, Kubernetes would delete the Service
+      // together with the daemon.
       if (was_ours)
         return Fail(Reason::kConflict,
                     "the owner reference of Service " + key.ToString() + " was removed since it was read");

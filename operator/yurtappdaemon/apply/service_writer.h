@@ -17,14 +17,14 @@ class ServiceWriter {
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
   // Writes the pool's Service, and returns the server's version of it.
-  // - If a Service without a controller has the name, an earlier daemon may have left it (--cascade=orphan). Adopts it
-  //   if it has the annotations and the selector of the pool's Service.
+  // - If a Service of this name has no controller, an earlier daemon may have left it (--cascade=orphan). Adopts it if
+  //   it has the annotations and the selector of the pool's Service.
   // - If another object controls a Service of this name, does not change it, and fails with kAlreadyExists.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes this Service, but not a later one with the same name. `workload` is the pool's workload in the cache, or
-  // null if the pool is not selected. Fails with kConflict if the workload can't be read, was replaced, or has another
-  // revision now.
+  // Deletes this Service, but not a later Service with the same name. `workload` is the pool's workload in the cache,
+  // or null if the pool is not selected. Fails with kConflict if the workload can't be read, was replaced, or has
+  // another revision now.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

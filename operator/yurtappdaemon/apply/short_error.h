@@ -6,8 +6,9 @@
 
 namespace yad {
 
-// Returns the error with a message of at most 4 KiB, and with causes that have only their reasons, each reason once. A
-// reconcile keeps the errors of all pools until its last write, so the errors of thousands of pools must be short.
+// Returns a shortened copy of the error. Truncates the message to 4 KiB. Keeps only the reasons of the causes, without
+// duplicates. A reconcile keeps the errors of all pools until its last write, so the errors of thousands of pools must
+// be short.
 Error ShortError(const Error& error);
 
 }  // namespace yad

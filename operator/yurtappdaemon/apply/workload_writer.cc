@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 
-// Returns whether both objects were rendered from the same revision with the same inputs. If they were not, a merge
-// would keep values that only one of the renderings has.
+// Returns whether both objects were rendered from the same revision with the same inputs. Otherwise, a merge would keep
+// values that only one of the rendered workloads has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
@@ -37,8 +37,8 @@ Status IsAsPlanned(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDa
 }
 
 // Returns whether the managedFields show that only `manager` has written the pod template, the revision label, and the
-// annotation with the inputs of the rendering. If OpenYurt created the workload (`of_openyurt`), OpenYurt's controller
-// may have written them too. The name of its program is yurt-manager, and was yurt-app-manager.
+// annotation with the RenderInputs. If OpenYurt created the workload (`of_openyurt`), OpenYurt's controller may also
+// have written them. The name of its program is yurt-manager; before OpenYurt 1.3, it was yurt-app-manager.
 bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
@@ -55,8 +55,8 @@ bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const
   return has_written;
 }
 
-// Returns whether the repair changes the pod template, and only replaces values there: it adds and removes none.
-// Ignores changes outside of the template.
+// Returns whether the repair changes the pod template, and only replaces values there, without adding or removing
+// values. Ignores changes outside of the template.
 bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
   Json outside = live;
   KeepPodTemplate(repaired, outside);
@@ -131,7 +131,7 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.action};
-    // Conflicts are common, because the workload's controller often writes its status. Merges again into the present
+    // Conflicts are common, because the workload's controller often writes its status. Merges again into the current
     // object.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
@@ -171,7 +171,7 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
   // The pool may already have a workload that the caches do not show. If status lists the pool, its workload's name is
-  // known. But status lists at most 500 pools, so the name that older versions of the operator gave is tried too.
+  // known. But status lists at most 500 pools, so the name from older versions of the operator is also tried.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

@@ -14,9 +14,9 @@ namespace yad {
 
 // The result of one write of a workload.
 struct WorkloadAttempt {
-  Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was tried
+  Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was attempted
   WorkloadAction written = WorkloadAction::kNone;
-  // True if the workload existed already, although the caches did not show it. Its spec was not written. The next plan
+  // True if the workload already existed, although the caches did not show it. Its spec was not written. The next plan
   // decides whether it is updated.
   bool reclaimed = false;
 };
@@ -27,7 +27,7 @@ class WorkloadWriter {
   WorkloadWriter(Client& client, Projector projector) : client_(client), projector_(std::move(projector)) {}
 
   // Creates the pool's workload from the spec `plan.to`. If the pool already has a workload that the caches do not
-  // show, uses that one. `remembered` is the workload's name in status, or "" if status does not list it.
+  // show, uses that workload. `remembered` is the workload's name in status, or "" if status does not list it.
   WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
                          std::stop_token stop) const;
   // Updates the workload `plan.workload` to the spec `plan.to`. After a Conflict, reads the workload from the server,
@@ -40,12 +40,13 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
-  // Decides whether a repair must not write the pod template. If so, returns the workload on the server, and otherwise
-  // nullopt. `live` is the workload in the cache, and `repaired` is the object to write.
+  // Decides whether a repair must not write the pod template. In this case, returns the workload on the server.
+  // Otherwise, returns nullopt. `live` is the workload in the cache, and `repaired` is the object to write.
   //
   // A repair must not write the template if both of these are true:
   // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
+  //
   // In this case, an admission webhook has changed the last write of the operator, or of OpenYurt. A new process does
   // not know this difference, because its PlanMemo is empty. If the webhook is down, the repair would restart the pods
   // of all pools.

@@ -14,9 +14,9 @@
 namespace yad {
 
 // Limits two kinds of writes:
-// - Repairs that another actor keeps reverting. From the sixth on, they have growing intervals.
-// - Retries of writes that the server rejected (a quota, a policy, a name that another owner has). They have growing
-//   intervals, because each event of one pool would otherwise retry the rejected writes of all pools.
+// - Repairs that another actor keeps reverting. From the sixth repair on, the intervals grow.
+// - Retries of writes that the server rejected (a quota, a policy, a name that another owner has). The intervals grow,
+//   because each event of one pool would otherwise retry the rejected writes of all pools.
 //
 // One object for each daemon. Not thread-safe.
 class WritePace {

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The numbers and faults of pods that decide the state.
+// The numbers and problems of pods that decide the state.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
@@ -63,14 +63,15 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
-    // A failed pod, such as an evicted one, remains long after another pod has replaced it. Its fault is then ignored.
+    // A failed pod, such as an evicted pod, remains long after another pod has replaced it. Its problem is then
+    // ignored.
     const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
     if (!past) KeepWorse(worst, pod.fault);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
-  // If pods of one revision are ready, the workload still serves. Another revision that has faults and no ready pod
-  // then does not change the state.
+  // If pods of one revision are ready, the workload still serves. Problems of another revision without ready pods then
+  // do not change the state.
   const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
                                   [](const auto& revision) { return revision.second.ready > 0; });
   Counted counted;

@@ -19,14 +19,14 @@ namespace yad {
 inline constexpr char kDestroyState[] = "Destroy";      // the workload is being deleted
 inline constexpr char kWaitingState[] = "Waiting";      // a pod waits for an object that a user has to create
 inline constexpr char kCreatedState[] = "Created";      // the workload's controller has not observed the workload yet
-inline constexpr char kReadyState[] = "Ready";          // all pods are ready, or none is required
-inline constexpr char kErrorState[] = "Error";          // a pod failed, and none is ready
+inline constexpr char kReadyState[] = "Ready";          // all pods are ready, or no pod is required
+inline constexpr char kErrorState[] = "Error";          // a pod failed, and no pod is ready
 inline constexpr char kProvisionState[] = "Provision";  // the workload makes progress
 inline constexpr char kDegradedState[] = "Degraded";    // any other state
 
 struct Diagnosis {
   std::string state;
-  std::string reason;  // a reason that IsFaultOfPods accepts; "": no fault is known
+  std::string reason;  // a reason that IsFaultOfPods accepts; "": no problem is known
   std::string message;
   // True if the diagnosis was restored from status. Its message may then already include the reason why the pool counts
   // as failed, so that reason is not appended again.
@@ -47,7 +47,7 @@ struct DiagnosisInput {
 // Returns the state of a workload whose pods were not read.
 std::string StateOf(const DiagnosisInput& input);
 
-// Diagnoses a workload from the facts about its pods. `seen` is a fault that was found in Events, and that is not in
+// Diagnoses a workload from the facts about its pods. `seen` is a problem that was found in Events and is not in
 // `pods`.
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
 

@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // most pools need no more requests
+constexpr int kRequestsOfALook = 2;  // enough for most pools
 constexpr std::size_t kMaxReadsByName = 32;
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
@@ -54,7 +54,7 @@ bool MisplacedPods::RequiresCount(const Event& pool_event) const {
   const PoolProjection& after = PoolProjectionOf(pool_event.after);
   if (before.nodes == after.nodes && NodesIn(before) == NodesIn(after)) return false;
   if (!std::includes(after.nodes.begin(), after.nodes.end(), before.nodes.begin(), before.nodes.end())) return true;
-  // The list in status may be truncated, so the counters are compared too.
+  // The list in status may be truncated, so the counters are also compared.
   if (NodesIn(after) < NodesIn(before)) return true;
   return pools_.With([&](const auto& pools) {
     const auto found = pools.find(after.pool.name);
@@ -91,8 +91,8 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));
   if (!found) {
-    // If the operator lacks the right to read Nodes or pods, a retry does not help. The next change of the pool causes
-    // another count.
+    // If the operator lacks the permission to read Nodes or pods, a retry does not help. The next change of the pool
+    // causes another count.
     if (found.error().reason == Reason::kForbidden) return ReconcileResult::Done();
     return Fail(found.error());
   }

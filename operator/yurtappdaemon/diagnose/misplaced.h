@@ -27,11 +27,11 @@ namespace yad {
 // Finds misplaced pods with few requests, because the operator has no cache of Nodes or Pods:
 // - A count starts when a node disappears from the list in a NodePool's status. It reads the pool's Nodes (metadata
 //   only) and the pods of its workloads. One count serves all daemons.
-// - A pool with misplaced pods is counted again at growing intervals, until it has none.
+// - A pool with misplaced pods is counted again at growing intervals, until it has no misplaced pods.
 // - A new leader takes the counts from status, and counts these pools again.
 //
-// A node may leave its pool while no replica of the operator runs. This is noticed only at the next change of the
-// pool's list of nodes.
+// If a node leaves its pool while no replica of the operator runs, the operator detects this only at the next change of
+// the pool's list of nodes.
 //
 // Thread-safe, but each pool may have only one call of CountPods at a time.
 class MisplacedPods {
@@ -52,7 +52,7 @@ class MisplacedPods {
   // Returns whether this event of a NodePool requires a count: a node may have left the pool, or the pool has
   // misplaced pods and its nodes have changed.
   bool RequiresCount(const Event& pool_event) const;
-  // Returns the workload's pool if the workload has misplaced pods. Otherwise, returns nothing.
+  // Returns the workload's pool if the workload has misplaced pods. Otherwise, returns an empty list.
   std::vector<Request> PoolOf(const Event& workload_event) const;
 
   // Counts the misplaced pods of the pool.
@@ -72,10 +72,10 @@ class MisplacedPods {
   using ByWorkload = std::map<ObjectKey, std::int64_t>;
   struct Pool {
     bool counted = false;
-    std::optional<SteadyTime> turn;  // reserved time of the next count; nullopt: none is reserved
+    std::optional<SteadyTime> turn;  // reserved time of the next count; nullopt: not reserved
     SteadyTime last;                 // the time of the last count
     Duration interval{0};            // from `last` to the next count
-    ByWorkload counts;               // only workloads that have such pods
+    ByWorkload counts;               // only workloads that have misplaced pods
   };
   struct Found {
     ByWorkload counts;
@@ -86,7 +86,7 @@ class MisplacedPods {
   // nullopt if it may begin now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
-  // Returns those of the Nodes that exist and are in another pool or in none.
+  // Returns the Nodes that exist and are in another pool or in no pool.
   Result<std::set<std::string>> Elsewhere(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
                                           std::stop_token stop);
   // Returns the workload of the pod if a YurtAppDaemon controls that workload.

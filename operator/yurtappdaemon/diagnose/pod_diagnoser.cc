@@ -20,11 +20,11 @@ namespace {
 // shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
-// A turn ends after this time, because the daemon's status is written only after the turn. The next turn then comes as
+// A turn ends after this time, because the daemon's status is written only after the turn. The next turn then starts as
 // late as after a failed read.
 constexpr Duration kLongestTurn = std::chrono::seconds(2);
-// The intervals between the reads of a pool's pods. The first read comes after a second, because most pods are ready by
-// then and need no read. The intervals then grow.
+// The intervals between the reads of a pool's pods. The first read is after a second, because most pods are ready by
+// then and need not be read. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
 constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
@@ -48,8 +48,8 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the workload's diagnosis in the last status, or nullopt if the status has none. If the status shows no fault
-// of the pods, the diagnosis contains only the state. This state is kept, because StateOf can't find it without the
+// Returns the workload's diagnosis in the last status, or nullopt if the status does not have it. If the status does
+// not show a problem of the pods, the diagnosis contains only the state. StateOf can't determine this state without the
 // pods.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
@@ -65,7 +65,7 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
 }
 
-// Returns whether the new message is only the beginning of the earlier one. A kubelet's message is shorter during a
+// Returns whether the new message is only the beginning of the earlier message. A kubelet's message is shorter during a
 // back-off than directly after an attempt.
 bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
@@ -168,7 +168,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const Json workload = pool.workload->object->Parse();
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
-  if (!parsed) return std::nullopt;  // The apiserver rejects such a selector.
+  if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
   const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsInAPage};
 
   const WallTime now = clock_.WallNow();

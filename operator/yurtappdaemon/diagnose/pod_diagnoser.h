@@ -46,7 +46,7 @@ class PodDiagnoser {
   };
 
   struct Answer {
-    Diagnoses diagnoses;            // of the unhealthy pools, from this call or from an earlier one
+    Diagnoses diagnoses;            // of the unhealthy pools, from this call or an earlier call
     std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
   // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. After
@@ -62,8 +62,8 @@ class PodDiagnoser {
   // Returns the unhealthy pools, sorted by the time at which their next read is due. Drops all other pools from
   // `memory`.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools whose next read is due. The Turn in `memory` limits this: no read before Turn::at, and
-  // at most Turn::pools pools. Reserves a Turn if there is none.
+  // Reads the pods of the pools whose next read is due. The Turn in `memory` limits the reads: they begin at Turn::at,
+  // and read at most Turn::pools pools. Reserves a Turn if `memory` has none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                    std::stop_token stop);
   // Returns nullopt if the pods could not be read. Reads no further page after `end`.

@@ -66,8 +66,8 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if it
-// replaces no pods, because its strategy is OnDelete.
+// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if
+// its strategy is OnDelete.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
@@ -96,12 +96,12 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
   }
   if (meta.deleting()) {
     // deletionTimestamp is the end of the pod's grace period. A pod on a lost node remains after that time, so it then
-    // does not count as a replacement under way.
+    // does not count as a replacement in progress.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
-  // On a disconnected node, the containers probably still run. After a deletion of several pods, the kubelet would end
-  // all of them together when it reconnects.
+  // On a disconnected node, the containers probably still run. If several pods were deleted, the kubelet would
+  // terminate all of them together when it reconnects.
   if (LostItsNode(pod)) return;
   if (!HasNotBeenReady(pod, meta, since) || ordinal < update.first_updated) return;
   Candidate& candidate = survey.stuck.emplace_back();
@@ -112,8 +112,8 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
 }
 
 // Returns the pods to delete. If no pod has the newest template yet, that template may be bad. So only the pod that
-// blocks the StatefulSet is deleted: the first one that is not ready. The StatefulSet creates no later pod before that
-// one is ready.
+// blocks the StatefulSet is deleted: the first pod that is not ready. The StatefulSet does not create later pods before
+// this pod is ready.
 std::vector<Candidate> PodsToDelete(const Update& update, Survey survey) {
   if (survey.under_way) return {};
   if (!survey.proven) {
@@ -141,7 +141,7 @@ bool CreationFails(const std::vector<Json>& events, WallTime now) {
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, RateLimiter& event_reads, std::stop_token stop) {
-  // This read is live, because a stale cache could make a pod of the newest template look like an old one.
+  // This read is live, because a stale cache could make a pod of the newest template look like an old pod.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
   const std::optional<Update> update = UpdateOf(owner, uid);

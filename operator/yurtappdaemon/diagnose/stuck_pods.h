@@ -1,7 +1,7 @@
 // Deletes pods that block the update of a StatefulSet.
 //
-// A StatefulSet replaces its pods in order, and waits for each one to become ready. A pod of a bad template never
-// becomes ready. It still blocks the StatefulSet after the template is fixed (kubernetes/kubernetes issue 67250).
+// A StatefulSet replaces its pods in order, and waits until each new pod is ready. A pod of a bad template never
+// becomes ready. It blocks the StatefulSet even after the template is fixed (kubernetes/kubernetes issue 67250).
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 
@@ -18,24 +18,27 @@
 namespace yad {
 
 // Deletes the stuck pods of the StatefulSet, and returns their names. A pod is stuck if:
-// - its template is older than the newest one
+// - its template is not the newest template
 // - it has not been ready since `since`
 // - its node is not lost (LostItsNode)
 // - the StatefulSet's partition does not keep it
 //
-// Deletes no pod while a pod of the newest template is not ready, because that template may be bad. If no pod has
-// the newest template yet, deletes at most one pod, for the same reason: the first one, by ordinal, that is not ready,
-// because it blocks the StatefulSet. Deletes none while the StatefulSet replaces a pod either, because an old pod may
-// belong to a quorum. If pods are missing and the StatefulSet can't create them, for example because of a quota,
-// deletes none, because a deleted pod would be missing too. Fails if it can't read the StatefulSet's Events, which show
-// this. Deletes none if `event_reads` allows no read of Events now.
+// Does not delete any pod in these cases:
+// - A pod of the newest template is not ready, because that template may be bad.
+// - The StatefulSet is replacing a pod, because an old pod may belong to a quorum.
+// - Pods are missing, and the StatefulSet can't create them, for example because of a quota. A deleted pod would then
+//   also be missing. The StatefulSet's Events show this case. The function fails if it can't read them.
+// - `event_reads` does not allow a read of Events now.
+//
+// If no pod has the newest template yet, deletes at most one pod, because the newest template may be bad. This is the
+// first pod, by ordinal, that is not ready, because it blocks the StatefulSet.
 //
 // Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, RateLimiter& event_reads, std::stop_token stop);
 
-// Limits for a reconcile with thousands of stuck pools: the pools in one reconcile, and the pools whose pods are read
-// in parallel.
+// Limits for a daemon with thousands of stuck pools: the pools in one reconcile, and the pools whose pods are read in
+// parallel.
 inline constexpr std::size_t kMostStuckPools = 200;
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 

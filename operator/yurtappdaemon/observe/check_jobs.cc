@@ -25,14 +25,13 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
-  // If no check is of type Job any more, the cache is read only if it is already filled. The Jobs that remain can then
-  // be deleted.
+  // If no check is of type Job, the cache is read only if it is already filled, so that remaining Jobs can be deleted.
   if (jobs == nullptr || (!needed && !jobs->synced())) return true;
   if (needed) {
     jobs->Demand();
     const std::string error = jobs->last_error();
     if (!jobs->synced() && error.empty()) return false;
-    // The cache may be stale while its watch fails. It may then not show that a Job has ended.
+    // The cache may be stale while its watch fails. It may then not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || denial.IsPermanentlyForbidden(error, now))
       snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");

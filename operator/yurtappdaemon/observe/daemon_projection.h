@@ -1,4 +1,4 @@
-// Finds the daemons that select a pool. The cache stores the selection of each daemon, so this needs no parsing.
+// Finds the daemons that select a pool. The cache stores the parsed selection of each daemon.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// The parsed data that the cache stores for a YurtAppDaemon, in addition to its JSON text.
+// The parsed data that the cache stores for a YurtAppDaemon, in addition to its JSON.
 struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;

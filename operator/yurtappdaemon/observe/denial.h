@@ -1,4 +1,4 @@
-// Decides whether the operator permanently lacks the right to read objects of a type.
+// Decides whether the operator permanently lacks the permission to read objects of a type.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
 
@@ -10,20 +10,20 @@
 
 namespace yad {
 
-// If reads have been Forbidden for this time, the operator concludes that it lacks the right. During an installation,
-// reads are Forbidden for a shorter time, because the role is created after the Deployment.
+// If reads have been Forbidden for this time, the operator concludes that it lacks the permission. During an
+// installation, reads are Forbidden for a shorter time, because the role is created after the Deployment.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
-// Returns whether `last_error` of an informer says that its reads are Forbidden.
+// Returns whether `last_error` of an informer shows that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns a message for status which says that `objects` (such as "the Jobs") can't be read. If the reads are
-// Forbidden, the message also names `value`, the Helm value that grants the right (such as "checks.jobs").
+// Returns a message for status that `objects` (such as "the Jobs") can't be read. If the reads are Forbidden, the
+// message also contains `value`, the Helm value that grants the permission (such as "checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.
 class Denial {
  public:
-  // `consequence` is the text of a warning. It is logged when the result of IsPermanentlyForbidden changes to true.
+  // `consequence` is a warning. It is logged when the result of IsPermanentlyForbidden changes to true.
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
   // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,

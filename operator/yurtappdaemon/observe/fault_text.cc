@@ -19,7 +19,7 @@ constexpr std::size_t kTaintsNamed = 2;
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsOfId(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == '-'; }
 
-// Returns the text before `end`, or all of it if `end` does not occur.
+// Returns the part of `text` before `end`, or the whole `text` if `end` does not occur.
 std::string_view Before(std::string_view text, std::string_view end) { return text.substr(0, text.find(end)); }
 
 // Returns the index of the first character, from `begin` on, that does not satisfy `is`.

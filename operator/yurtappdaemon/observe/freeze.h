@@ -18,7 +18,8 @@ namespace yad {
 // The maximum length of a freeze's reason in bytes. A longer reason is truncated.
 inline constexpr std::size_t kMaxFreezeReason = 256;
 
-// The parsed content of ConfigMap yurtappdaemon-freeze. An invalid `until` is ignored, and the reason then says so.
+// The parsed content of ConfigMap yurtappdaemon-freeze. An invalid `until` is ignored. The reason then contains a note
+// about it.
 struct FreezeProjection : Projection {
   Freeze freeze;
 };
@@ -35,8 +36,8 @@ std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, Wal
 // readiness does not wait for its first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze that is in force now, or nullopt if there is none. If the operator lacks the right to read the
-// ConfigMap, as with an older Helm chart, the result is nullopt too. Fails with kNotSynced before the first list.
+// Returns the freeze that is in force now, or nullopt if there is none. If the operator lacks the permission to read
+// the ConfigMap, as with an older Helm chart, also returns nullopt. Fails with kNotSynced before the first list.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

@@ -37,7 +37,7 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
-// Returns whether the daemon, or an earlier daemon of this name, made the revision.
+// Returns whether the daemon, or an earlier daemon of this name, created the revision.
 bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
   const ObjectMeta& meta = revision->meta();
   return !meta.deleting() && meta.key.name == RevisionName(daemon.meta.key.name, meta.Label(kHashLabel)) &&
@@ -56,7 +56,7 @@ std::int64_t NextNumber(std::int64_t number) {
 }
 
 // Adds to `patch` the removal of the annotations that store the state of the revision's last rollout. Called when the
-// revision gets a higher number, because this begins another rollout.
+// number of the revision is raised, because this begins another rollout.
 void ForgetRollout(const ObjectMeta& revision, Json& patch) {
   for (const char* key : {kFailedAnnotation, kPercentGroupsAnnotation}) {
     if (!revision.Annotation(key).empty()) patch["metadata"]["annotations"][key] = nullptr;
@@ -126,8 +126,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // A revision with this name and the same content exists already. Either it belongs to this daemon, and the cache
-      // does not show it yet. Or an earlier daemon left it when it was deleted with --cascade=orphan.
+      // A revision with this name and the same content already exists. Either the cache does not show this daemon's
+      // revision yet, or an earlier daemon left the revision when it was deleted with --cascade=orphan.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -161,9 +161,10 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     ForgetRollout(meta, patch);
-    // The origin of a workload that OpenYurt wrote may depend on the number that OpenYurt gave the revision. An earlier
-    // version of this operator may have raised the number without this annotation. Before the operator has written its
-    // first status, only OpenYurt can have raised it.
+    // Stores OpenYurt's number before the operator raises it, because OriginOf may need it to find the revision from
+    // which a workload of OpenYurt was rendered. Does not store a number that an earlier version of this operator may
+    // have raised without this annotation. Before the operator has written its first status, only OpenYurt can have
+    // raised the number.
     const bool was_raised = StatusView(daemon.status).is_ours() && WasRaised(revision, revisions);
     if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
@@ -238,7 +239,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
   UseSpecText(content, state, match);
 
-  // Drops the parsed form of revisions that were deleted, because a template may have a megabyte.
+  // Drops the parsed form of deleted revisions, because a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
     return std::none_of(state.all.begin(), state.all.end(),
                         [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
@@ -297,7 +298,7 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
 Result<ObjectPtr> RevisionHistory::ReadLabelled(const YurtAppDaemon& daemon, const std::string& label,
                                                 std::stop_token stop) const {
   // A label is the name of a revision, or only its hash if the name is too long for a label (RevisionLabelValue). A
-  // name has a dash, and a hash has none.
+  // name contains a dash, but a hash does not.
   const std::string long_name = RevisionName(daemon.meta.key.name, label);
   const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
   auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, is_hash ? long_name : label}, stop);
@@ -373,8 +374,8 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
       YAD_TRY(const auto services, HasServices(daemon, stop));
       if (services) continue;
     }
-    // If the spec returns to this revision meanwhile, the revision gets a new number, and so a new resourceVersion. The
-    // deletion then fails.
+    // If the spec returns to this revision before the deletion, the number of the revision is raised, which changes its
+    // resourceVersion. The deletion then fails.
     const DeleteOptions options{.uid = old[i]->meta().uid, .resource_version = old[i]->meta().resource_version};
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)

@@ -1,5 +1,5 @@
-// The ControllerRevisions of a daemon. RevisionHistory finds or creates the one that has the content of the spec, gives
-// it the highest number, and deletes old ones.
+// The ControllerRevisions of a daemon. RevisionHistory finds or creates the revision that has the content of the spec,
+// sets its number to the highest, and deletes old revisions.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 
@@ -42,38 +42,39 @@ class RevisionHistory {
   // selector matches the pod labels of the revision.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
-  // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number, which
-  // begins another rollout. Calls ConfirmDaemon first.
+  // Marks the update revision as failed, and returns it. The mark stays until the number of the revision is raised,
+  // which begins another rollout. Calls ConfirmDaemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
   // Stores `groups` in an annotation of the update revision: the pools of each rollout group that has a `percent`. The
-  // annotation stays until the revision gets a higher number, which begins another rollout. Calls ConfirmDaemon first.
+  // annotation stays until the number of the revision is raised, which begins another rollout. Calls ConfirmDaemon
+  // first.
   Status StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
                             std::stop_token stop);
 
   // Reads the update revision from the server into the store.
   Status Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop);
 
-  // Returns the parsed revision whose label value or name is `label`, or null if there is none.
+  // Returns the parsed revision whose label value or name is `label`, or null if it does not exist.
   RevisionPtr Named(const State& state, const std::string& label);
 
   // Returns the same revision as Named. If the cache does not show it, reads it from the server and adds it to `state`.
   //
-  // The update of a workload needs the revision that the workload was made from. The update removes the values that
-  // this revision has and the new one lacks.
+  // The update of a workload needs the revision from which the workload was rendered. The update removes the values
+  // that this revision has and the new revision lacks.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Checks on the server that no revision has this label. Does nothing if the cache has it. `label` is the revision
-  // label of a workload without a controller. If the revision exists, and the daemon has or may adopt it, puts it into
-  // the store and fails with kConflict. The next reconcile then finds it.
+  // Checks on the server that no revision has this label, which is the revision label of a workload without a
+  // controller. Does nothing if the cache has a revision with this label. If the revision exists, and the daemon
+  // controls it or may adopt it, puts it into the store and fails with kConflict. The next reconcile then finds it.
   Status ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
                         std::stop_token stop);
 
   // Deletes the oldest revisions beyond spec.revisionHistoryLimit. Calls ConfirmDaemon first. These revisions stay:
   // - The revisions whose names are in `live`. They do not count for the limit.
-  // - The revisions that the label of a workload on the server names.
-  // - The revisions with a Service template, if the daemon still has Services, but no template in its spec any more.
-  //   Without such a revision, the operator would not read the Services.
+  // - The revisions that the label of a workload on the server refers to.
+  // - The revisions with a Service template, if the daemon still has Services, but no longer a template in its spec.
+  //   Without a revision that has a Service template, the operator would not read the Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
@@ -83,19 +84,19 @@ class RevisionHistory {
 
  private:
   Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
-  // Reads the revision that the label of a workload names from the server. Returns null if there is none.
+  // Reads from the server the revision that the label of a workload refers to. Returns null if it does not exist.
   Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);
-  // Returns the newest of `revisions` with this content, or null if there is none.
+  // Returns the newest of `revisions` with this content, or null if none has this content.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Replaces the content of state.update with the text of the spec. The text that the ControllerRevision stores may
-  // differ in nulls, empty objects and defaults, and the server may reject workloads with it. The stored text can't be
+  // Sets the content of state.update to the spec's own content. The content in the ControllerRevision may differ in
+  // nulls, empty objects and defaults, and the server may reject workloads that are rendered from it. It can't be
   // replaced, because `data` is immutable.
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
-  // Returns whether the server has a workload of the daemon with that revision label.
+  // Returns whether a workload of the daemon on the server has this revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
-  // Returns whether the server has a Service of the daemon. If the read is forbidden, there is none, because the
-  // operator could not have created it.
+  // Returns whether a Service of the daemon exists on the server. Returns false if the read is forbidden, because the
+  // operator then could not have created a Service.
   Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
   // Returns whether the server has an object that `options` select and the daemon controls.
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
@@ -104,9 +105,9 @@ class RevisionHistory {
   // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Makes the revision numbers ascend: a revision gets a higher number if its number is not above the previous one.
-  // This happens if the spec returned to an old content, or if a stale cache did not show the last revision. A revision
-  // of OpenYurt keeps its first number in kOpenYurtNumberAnnotation.
+  // Makes the revision numbers ascend: raises the number of a revision if it is not above the previous revision's
+  // number. This is necessary if the spec returned to an old content, or if a stale cache did not show the last
+  // revision. The first number of an OpenYurt revision stays in kOpenYurtNumberAnnotation.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

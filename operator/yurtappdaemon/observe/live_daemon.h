@@ -1,7 +1,7 @@
 // Reads from the server before writes that would do harm if the cache is stale.
 //
-// Most writes need no such read, because a resourceVersion or a fixed name makes them fail if the cache is stale. The
-// following writes would succeed, and would stop pods without need:
+// Most writes do not need such a read, because a resourceVersion or a fixed name makes them fail if the cache is stale.
+// The following writes would succeed, and would stop pods unnecessarily:
 // - the removal of a workload
 // - the update of a workload to an older revision
 // - the adoption of a workload by a daemon that is about to be deleted

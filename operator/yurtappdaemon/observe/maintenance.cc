@@ -11,14 +11,14 @@
 namespace yad {
 namespace {
 
-constexpr char kInMaintenance[] = "maintenance";  // the index; its only key is the same text
+constexpr char kInMaintenance[] = "maintenance";  // the index; its only key is the same string
 
 const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
   return *static_cast<const MaintenanceProjection*>(node.projection());
 }
 
-// Returns the pools that this event of a Node concerns. A Node in maintenance holds the updates of its pool. The event
-// concerns the pool if the Node starts or stops to hold the updates, or holds them for another condition.
+// Returns the pools that this event of a Node affects. A Node in maintenance holds the updates of its pool. The event
+// affects the pool if the Node starts or stops holding the updates, or holds them for another condition.
 std::vector<std::string> ChangedPools(const Event& node_event) {
   static const MaintenanceProjection kNone;
   const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);

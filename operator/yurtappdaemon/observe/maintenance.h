@@ -17,14 +17,14 @@ namespace yad {
 
 // The data that the cache stores for a Node. Both members are empty for a Node that is not in maintenance.
 struct MaintenanceProjection : Projection {
-  std::string pool;                 // "" if there is no condition
+  std::string pool;                 // "" if no condition is True
   const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
 };
 std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
 inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
                                                   {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
-// Returns the options of the watch of the Nodes that belong to a pool. The cache keeps none of their content. The watch
+// Returns the options of the watch of the Nodes that belong to a pool. The cache does not keep their content. The watch
 // starts on demand, and the operator's readiness does not wait for it.
 ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs. Must be called before the informer runs.
@@ -34,11 +34,11 @@ void AddMaintenanceIndex(Store& nodes);
 // starts or stops to hold the updates of this pool, or holds them for another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
-// Returns the pools whose updates a Node in maintenance holds. If the operator lacks the right to list and watch Nodes,
-// as with an older Helm chart, no pool is held. Fails with kNotSynced if the Nodes have not been listed yet.
+// Returns the pools whose updates a Node in maintenance holds. If the operator lacks the permission to list and watch
+// Nodes, as with an older Helm chart, no pool is held. Fails with kNotSynced if the Nodes have not been listed yet.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
 // Returns whether the cache shows that a Node in maintenance holds the updates of the pool. Returns false if the
-// operator lacks the right to read Nodes.
+// operator lacks the permission to read Nodes.
 bool IsInMaintenance(const Informer& nodes, const std::string& pool);
 
 }  // namespace yad

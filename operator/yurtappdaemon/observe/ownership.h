@@ -21,9 +21,9 @@ bool MayBeOfOurs(const ObjectMeta& object);
 // Like MayBeOfOurs, but a workload without a controller must have the annotation of its pool. Otherwise, the operator
 // does not adopt it.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
-// Returns text for messages, such as "Deployment web", or "no object" if the object has no controller.
+// Returns a description for messages, such as "Deployment web", or "no object" if the object has no controller.
 std::string ControllerOf(const ObjectMeta& object);
-// Returns the error kAlreadyExists with a message that the object `name` exists already and that the operator does not
+// Returns the error kAlreadyExists with a message that the object `name` already exists and that the operator does not
 // change it. `why` completes the sentence "it exists already and".
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);
 

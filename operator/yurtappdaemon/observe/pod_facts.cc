@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// If a container has run for this time, its last crash no longer matters. The kubelet resets its back-off then too.
+// If a container has run for this time, its last crash no longer matters. The kubelet resets its back-off after the
+// same time.
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
@@ -37,9 +38,9 @@ constexpr std::chrono::seconds kStartTakes{30};
 // only if its containers are not created after this time.
 constexpr std::chrono::seconds kCreationTakes{3};
 // An Event is outdated if the newest Warning is later by more than this time. A kubelet retries a volume every two
-// minutes, so the Event of a fault that persists is newer.
+// minutes, so the Event of a persistent problem is newer.
 constexpr std::chrono::minutes kEventLasts{3};
-// An Event that is older than this time is outdated too. A kubelet emits a frequent Event only once in five minutes.
+// An Event that is older than this time is also outdated. A kubelet emits a frequent Event only once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -73,7 +74,7 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
   return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
 }
 
-// Returns the fault of a container that has ended. `terminated` is the container's terminated state.
+// Returns the problem of a container that has terminated. `terminated` is the container's terminated state.
 PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
@@ -92,7 +93,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const std::string name = StringAt(status, {"name"});
   const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
   const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
-  // An init container must end. An init container with restartPolicy Always is a sidecar and keeps running.
+  // An init container must terminate. An init container with restartPolicy Always is a sidecar and keeps running.
   const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
   if (BoolAt(status, {"ready"})) return std::nullopt;
 
@@ -102,8 +103,9 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container runs again after it crashed, or after the kubelet killed it. With the reasons Unknown and
-    // ContainerStatusUnknown, it ended together with its node. Its cause is then unknown, so it does not count.
+    // The container runs again after it crashed, or after the kubelet killed it. If the reason is Unknown or
+    // ContainerStatusUnknown, the container terminated together with its node. The cause is then unknown, so the
+    // termination does not count.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -116,8 +118,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   if (reason == kCrashLoopBackOff)
     return last != nullptr ? FaultOfEnd(who, spec, *last)
                            : PodFault{kCrashLoopBackOff, who + " ends repeatedly", false};
-  // The kubelet reports this reason only after the first failed start. After later ones, it reports CrashLoopBackOff,
-  // and the last state has reason StartError.
+  // The kubelet reports this reason only after the first failed start. After later failed starts, it reports
+  // CrashLoopBackOff, and the last state has reason StartError.
   if (reason == "RunContainerError")
     return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
   if (reason == kCreateContainerConfigError)
@@ -143,7 +145,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // Init containers may take any time, and condition Ready is False meanwhile. So condition Initialized is examined
+  // Init containers may take any time. Condition Ready is False during this time, so condition Initialized is examined
   // until the pod runs.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
@@ -205,7 +207,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
     return facts;
   }
   if (phase == "Failed" && !meta.deleting()) {
-    // The pod was evicted, for instance. Only the first sentence of the message is used: the others contain numbers.
+    // The pod was evicted, for instance. Only the first sentence of the message is used, because the other sentences
+    // contain numbers.
     const std::string message = StringAt(pod, {"status", "message"});
     facts.fault = PodFault{
         kPodFailed,
@@ -253,7 +256,7 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
     if (prepares && seen <= prepared) continue;
     if (reason == kFailedMount || reason == kAttach) {
-      // Older kubelets alternate between two Events: one about the fault of a single volume, and a summary of all
+      // Older kubelets alternate between two Events: one about the problem of a single volume, and a summary of all
       // volumes. The summary is used only if there is no Event about a single volume.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
       KeepWorse(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));

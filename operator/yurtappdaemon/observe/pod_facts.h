@@ -1,4 +1,4 @@
-// The faults of a pod, from its status and its Events. Pure.
+// The problems of a pod, from its status and its Events. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POD_FACTS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POD_FACTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The reasons of faults, the worst first. A crash is worse than a failed start, and a failed start is worse than a
+// The reasons of problems, the worst first. A crash is worse than a failed start, and a failed start is worse than a
 // missing node.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
@@ -29,7 +29,7 @@ inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 
 // Returns whether the pod has lost its node: its containers are ready, but condition Ready is False without a reason. A
-// kubelet always gives a reason. So the control plane has set the condition, because the node no longer reports.
+// kubelet always sets a reason. So the control plane has set the condition, because the node no longer reports.
 bool LostItsNode(const Json& pod);
 
 // Returns whether `reason` is one of the constants above, or QuotaExceeded.
@@ -44,7 +44,7 @@ struct PodFault {
   bool failed() const;
   bool operator==(const PodFault&) const = default;
 };
-// Compares by reason, and then by message, so that the same pods in any order have the same worst fault.
+// Compares by reason, and then by message, so that the same pods in any order have the same worst problem.
 bool IsWorse(const PodFault& a, const PodFault& b);
 // Sets `worst` to the worse of the two.
 void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault);
@@ -52,7 +52,7 @@ void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault);
 struct PodFacts {
   std::string revision;  // identifies its pod template
   bool ready = false;
-  bool leaving = false;  // the pod has ended or is being deleted; another pod replaces it
+  bool leaving = false;  // the pod has terminated or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
   // The pod's uid if its containers are not created in time and its status does not show why. The caller then looks for
   // the reason in the pod's Events. Otherwise "".
@@ -63,11 +63,12 @@ PodFacts ExaminePod(const Json& pod, WallTime now);
 // Returns the time at which the Event (of v1 or events.k8s.io) was last seen.
 WallTime TimeOfEvent(const Json& event);
 
-// Returns the fault that `events` (events.k8s.io) report about one pod or one workload: the reason why the pod does not
-// start, or why the workload's pods are not created. Returns nullopt if they report no fault.
+// Returns the problem that `events` (events.k8s.io) report about one pod or one workload: why the pod does not start,
+// or why the workload's pods are not created. Returns nullopt if they do not report a problem.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
-// Returns the fault in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is "".
+// Returns the problem in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is
+// "".
 std::optional<PodFault> FaultOfRejection(const std::string& words);
 
 }  // namespace yad

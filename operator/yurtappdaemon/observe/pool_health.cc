@@ -22,7 +22,7 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
-// Returns whether all checks of the pool have ended. A failed check is the last one.
+// Returns whether all checks of the pool have ended. No check runs after a failed check.
 bool ChecksHaveEnded(const PoolHealth& health) {
   return health.verified || (health.check && !health.check->failure.empty());
 }
@@ -30,8 +30,8 @@ bool ChecksHaveEnded(const PoolHealth& health) {
 HealthState StateIn(const PoolObservation& observation, const PoolHealth* before) {
   if (!observation.offline) return observation.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
-  // `before` may be about another revision than the present one. It is then older than the update, so it does not prove
-  // that the pool was healthy after the update.
+  // `before` may be about another revision than the current revision. It is then older than the update, so it does not
+  // show that the pool was healthy after the update.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
   return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kOfflineAfterUpdate;
 }
@@ -44,14 +44,15 @@ Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
 
 void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTime now, PoolHealth& health) {
   if (before.state == health.state) {
-    // If the clock was set back, `since` is in the future. The present time replaces it, so that a soak or a deadline
+    // If the clock was set back, `since` is in the future. The current time replaces it, so that a soak or a deadline
     // does not take longer.
     health.since = before.deadline_paused ? now : std::min(before.since, now);
     health.unhealthy_before = before.unhealthy_before;
   } else if (IsBad(before.state) && IsBad(health.state)) {
     health.unhealthy_before = UnhealthyUntil(before, now);
   } else if (IsBad(before.state) && health.state == HealthState::kHealthy) {
-    // A failed pool that recovers gets the whole deadline again.
+    // Keeps the used part of the deadline, unless the deadline has passed: a failed pool that recovers has the full
+    // deadline again.
     if (!before.Overdue(strategy.progress_deadline, now)) health.unhealthy_before = UnhealthyUntil(before, now);
   } else if (before.state == HealthState::kHealthy && IsBad(health.state)) {
     health.unhealthy_before = before.unhealthy_before;
@@ -59,8 +60,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 }
 
 // Copies the progress of the pool's checks from `before` to `health`. The checks pause while the pool is offline. When
-// the pool returns, the check that was running gets its whole time-out again. The start of the time-out (`since`) does
-// not change before that, because each change would cause a write of status.
+// the pool returns, the timeout of the running check starts again. The start of the timeout (`since`) does not change
+// earlier, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =
@@ -104,8 +105,8 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (observation.healthy) health.replicas = observation.replicas;
   }
-  // While checks run, unhealthy_before is not reset. Otherwise, a revision that repeatedly takes its site offline would
-  // get a new deadline each time.
+  // While checks run, unhealthy_before is not reset. Otherwise, the deadline would start again each time a revision
+  // takes its site offline.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
@@ -144,8 +145,8 @@ void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// Restores the progress of the pool's checks. If status names no check and the phase is not Verifying, a soaked pool
-// has passed its checks. This is also right for the status of operator versions without checks.
+// Restores the progress of the pool's checks. If status does not contain a check and the phase is not Verifying, a
+// soaked pool has passed its checks. This is also correct for the status of operator versions without checks.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
@@ -192,7 +193,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   } else if (phase == PoolPhase::kFailed) {
     // A rejected update is restored, but not these failures:
     // - The pool still waits for its update (waitingFor). Another write was rejected, such as a repair.
-    // - InvalidOverride. The server rejected nothing, and the plan will try to render the workload again.
+    // - InvalidOverride. The server did not reject a write, and the plan will try to render the workload again.
     if (entry.waiting_for().empty() && reason != kInvalidOverride) {
       const bool of_other = entry.workload().empty() && !entry.revision().empty();
       health.rejected = RejectedWrite{of_other ? std::string(entry.revision()) : status.update_revision(),

@@ -27,18 +27,18 @@ struct RejectedWrite {
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
   std::string name;  // of the check that runs, or that has failed
-  // The start of the check's time-out, or WallTime() if the time does not count now.
+  // The start of the check's timeout, or WallTime() if the time does not count now.
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "" while it runs
-  // The uid of the check's Job if the failure of this Job proves nothing, because an outage of the pool may have ended
-  // its pods; otherwise "". Status does not contain it.
+  // The uid of the check's Job if a failure of this Job does not count, because an outage of the pool may have killed
+  // its pods. Otherwise "". Status does not contain it.
   std::string interrupted_job = "";
 
   bool operator==(const CheckProgress&) const = default;
 };
 
-// Returns the message about a check in status.
+// Returns the message in status about a check.
 std::string CheckMessage(const std::string& check, const std::string& message);
 
 struct PoolHealth {
@@ -51,16 +51,16 @@ struct PoolHealth {
     kHealthy,
   };
   State state = State::kUnhealthy;
-  std::string revision;  // name of the revision that the workload was on
+  std::string revision;  // name of the workload's revision
   WallTime since;        // the time at which this state on this revision began
   // The total time before `since` in which the pool was kUnhealthy or kOfflineAfterUpdate on this revision. Reset to
   // zero after the soak, and again after the last check.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
-  bool verified = false;                              // all checks have passed on this revision, or it needs none
+  bool verified = false;                              // all checks have passed on this revision, or it needs no checks
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  bool deadline_paused = false;  // the time does not count: pools that were not updated went offline too
+  bool deadline_paused = false;  // the time does not count, because pools that were not updated also went offline
   std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
   bool joins = false;  // the pool is new, and the creation of its first workload has not succeeded yet
@@ -97,17 +97,17 @@ void MoveBy(Duration leap, HealthRecord& record);
 struct PoolObservation {
   bool offline = false;
   bool healthy = false;         // ignored if the pool is offline
-  bool updated_online = false;  // the pool was online when it got its present revision
-  std::string revision;         // name of the workload's revision; "": there is no workload
+  bool updated_online = false;  // the pool was online when it was updated to its current revision
+  std::string revision;         // name of the workload's revision; "": the pool has no workload
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// Returns the health of a pool after a new observation. `before` is its health so far, or nullptr if there is none.
+// Returns the health of a pool after a new observation. `before` is its health before, or nullptr if it is unknown.
 PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation, const RollingUpdate& strategy,
                    WallTime now);
 
 // Restores the health of the pools from their entries in status. If the list in status is truncated, some pools are
-// missing. The callers decide about these.
+// missing. The callers decide how to treat them.
 HealthRecord RestoreHealth(const StatusView& status);
 
 }  // namespace yad

@@ -6,8 +6,8 @@
 namespace yad {
 namespace {
 
-// Returns whether the apiserver's authorizer rejected the request, because the operator lacks a right. Its message has
-// the form `deployments.apps "web" is forbidden: User "system:serviceaccount:sys:yad" cannot update resource
+// Returns whether the apiserver's authorizer rejected the request, because the operator lacks a permission. Its message
+// has the form `deployments.apps "web" is forbidden: User "system:serviceaccount:sys:yad" cannot update resource
 // "deployments"`.
 //
 // Admission plugins and webhooks reject requests with the same reason, but with other messages. A message that was read

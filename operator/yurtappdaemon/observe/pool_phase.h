@@ -18,7 +18,7 @@ enum class PoolPhase {
   kOffline,
   kRemoving,
 };
-// Returns "Pending" and so on; "" for kUnknown.
+// Returns the phase's name, such as "Pending"; "" for kUnknown.
 std::string_view ToString(PoolPhase phase);
 PoolPhase ParsePoolPhase(std::string_view text);
 
@@ -36,7 +36,7 @@ inline constexpr char kCheckFailed[] = "CheckFailed";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDarkAfterUpdate[] = "WentDarkAfterUpdate";
-inline constexpr char kSitesOffline[] = "SitesOffline";  // pools that were not updated went offline too
+inline constexpr char kSitesOffline[] = "SitesOffline";  // pools that were not updated also went offline
 
 // The reason of a waiting pool. The annotations of its NodePool about update windows are invalid.
 inline constexpr char kInvalidWindow[] = "InvalidWindow";
@@ -47,7 +47,7 @@ inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 inline constexpr char kScaling[] = "Scaling";
 
 // Returns whether an Offline pool with this reason may be offline because of its update. With SitesOffline, the update
-// is not the suspected cause, because pools that were not updated went offline too.
+// is not the suspected cause, because pools that were not updated also went offline.
 inline bool IsOfflineAfterUpdate(std::string_view reason) { return reason == kWentDarkAfterUpdate; }
 
 inline bool IsRevisionsFault(std::string_view reason) {
@@ -55,7 +55,7 @@ inline bool IsRevisionsFault(std::string_view reason) {
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
 // Returns whether a rejected write counts for maxFailures. It does not count if the revision is not the cause of the
-// rejection. Examples: a webhook is unreachable, or the operator lacks a right.
+// rejection. Examples: a webhook is unreachable, or the operator lacks a permission.
 bool CountsAsFailure(std::string_view reason, std::string_view message);
 
 }  // namespace yad

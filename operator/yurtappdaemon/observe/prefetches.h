@@ -10,7 +10,7 @@
 namespace yad {
 
 // The type of the condition about the pull of images before updates. A daemon has it only if its spec has `prefetch`,
-// or while DaemonSets of an earlier `prefetch` are left.
+// or while DaemonSets of an earlier `prefetch` exist.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
 // Returns the options of the watch of DaemonSets with label kPrefetchLabel in namespace `ns`; "" means all namespaces.
@@ -18,8 +18,8 @@ inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
 // Reads the DaemonSets that pull the daemon's images from the cache into Snapshot::prefetches. Does nothing if the spec
-// has no `prefetch` and `previous`, the daemon's last status, shows that it had none. Returns false while the first
-// list is under way.
+// has no `prefetch` and `previous`, the daemon's last status, shows that it had no `prefetch`. Returns false while the
+// first list is in progress.
 //
 // If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_fault.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);

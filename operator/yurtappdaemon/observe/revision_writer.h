@@ -13,7 +13,7 @@ namespace yad {
 //
 // The server encodes `data` again when it applies a patch, and this may change its bytes. For example, "&" becomes
 // "\u0026". The server then rejects the patch with "field is immutable". In this case, ChangeRevision sends a PUT with
-// the stored bytes. It reads them in the protobuf encoding, because only this one returns them unchanged.
+// the stored bytes. It reads them in the protobuf encoding, because only this encoding returns them unchanged.
 Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& patch, std::stop_token stop);
 
 }  // namespace yad

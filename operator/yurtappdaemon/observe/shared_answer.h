@@ -1,4 +1,4 @@
-// One answer of the server for several concurrent writes.
+// One response of the server for several concurrent writes.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
 
@@ -14,11 +14,11 @@
 
 namespace yad {
 
-// The maximum age of an answer on which a write relies.
+// The maximum age of a response on which a write relies.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
-// Shares one answer of the server between several callers. An error is shared too. Reads a new answer after `uses`
-// callers have got the last one, or if it is older than kSharedAnswerAge. Thread-safe: callers wait for a read.
+// Shares one response of the server, or one error, between several callers. Reads again after `uses` callers have
+// received the response, or if it is older than kSharedAnswerAge. Thread-safe: callers wait for a read.
 template <typename T>
 class SharedAnswer {
  public:

@@ -93,11 +93,11 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     const std::int64_t partition = IntAt(object, {"spec", "updateStrategy", "rollingUpdate", "partition"});
     const bool all_on_update =
         StringAt(object, {"status", "currentRevision"}) == StringAt(object, {"status", "updateRevision"});
-    // If an update is undone before it has ended, both revisions are equal at once, so the pods are counted too. Pods
-    // that a scale-up still has to create are not old ones.
+    // If an update is undone before it has finished, both revisions are equal immediately, so the pods are also
+    // counted. Pods that a scale-up still has to create are not old pods.
     const bool old_left =
         IntAt(object, {"status", "updatedReplicas"}) < std::min(want, state->replicas) - std::min(partition, want);
-    // Without a partition, the update has ended only when status.currentRevision equals status.updateRevision.
+    // Without a partition, the update has finished only when status.currentRevision equals status.updateRevision.
     updated = (all_on_update || partition > 0) && !old_left;
     const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
     state->outdated_pods =

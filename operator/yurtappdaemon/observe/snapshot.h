@@ -1,5 +1,5 @@
-// The input of one reconcile: the daemon, its history, the pools and the workloads, as the caches had them at one
-// moment. Plain data.
+// The input of one reconcile: the daemon, its history, the pools and the workloads, as the caches had them at one point
+// in time. Plain data.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
 
@@ -33,13 +33,13 @@ inline constexpr std::size_t kMaxCustomConditions = 16;
 
 // The health of a Deployment or StatefulSet. It is parsed once, when the object arrives.
 struct WorkloadState : Projection {
-  // The name of the pool in the workload's selector, which is immutable. "" if the selector names no pool.
+  // The name of the pool in the workload's selector, which is immutable. "" if the selector does not contain a pool.
   std::string pool;
   bool seen = false;      // its controller has observed some generation
-  bool observed = false;  // status describes the present generation
-  bool healthy = false;   // observed, all replicas updated, available, and no old ones left
-  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If such a pod
-  // never becomes ready, the StatefulSet controller does not replace it.
+  bool observed = false;  // status describes the current generation
+  bool healthy = false;   // observed, all replicas updated and available, and no old replicas remain
+  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If one of these
+  // pods never becomes ready, the StatefulSet controller does not replace it.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
@@ -73,8 +73,8 @@ struct RevisionProjection : Projection {
   bool has_service = false;         // the revision has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
-// Returns the number that OpenYurt gave the ControllerRevision (kOpenYurtNumberAnnotation). Returns nullopt if OpenYurt
-// did not write the revision, or if this operator has not raised its number.
+// Returns the number that OpenYurt set in the ControllerRevision (kOpenYurtNumberAnnotation). Returns nullopt if
+// OpenYurt did not write the revision, or if this operator has not raised its number.
 std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision);
 
 struct Revision {
@@ -83,14 +83,15 @@ struct Revision {
   std::string label;  // the value of kRevisionLabel on workloads
   std::int64_t number = 0;
   std::optional<std::int64_t> openyurt_number;  // OpenYurtNumberOf
-  std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
-  std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the text of the spec.
+  std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if the rollout has not failed
+  std::string
+      percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no groups with `percent`
+  // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the spec's content.
   // Otherwise 0.
   std::uint64_t text_digest = 0;
   RevisionContent content;
 
-  // Returns the number that OpenYurt gave the revision, or `number` if this operator has not raised it.
+  // Returns the number that OpenYurt set in the revision, or `number` if this operator has not raised it.
   std::int64_t first_number() const { return openyurt_number.value_or(number); }
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
@@ -117,12 +118,12 @@ inline const JsonParts kProjectedOfWorkloads = {
 
 struct WorkloadRef {
   ObjectPtr object;
-  std::string pool;  // from the selector; if the selector names none, from the label
+  std::string pool;  // from the selector; if the selector does not contain a pool, from the label
   const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
-// Returns whether one of the workloads lacks kRenderedFromAnnotation, in which the operator records the inputs of a
-// rendering. OpenYurt may have written such a workload, so its label may name an outdated revision.
+// Returns whether one of the workloads lacks kRenderedFromAnnotation, in which the operator records the RenderInputs.
+// OpenYurt may have written this workload, so its label may refer to an outdated revision.
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads);
 
 // A Service that the daemon controls.
@@ -131,7 +132,7 @@ struct ServiceRef {
   std::string pool;  // from the label
 };
 
-// The Job of a check. Only its state is kept, and no content.
+// The Job of a check. Only its state is kept, not its content.
 struct CheckJobState : Projection {
   enum class State { kRunning, kComplete, kFailed };
   State state = State::kRunning;
@@ -153,9 +154,9 @@ struct RejectedJob {
   bool final = false;  // true: the Job is invalid; false: the write is retried
 };
 
-// A DaemonSet that pulls the images of an update. Only its state is kept, and no content.
+// A DaemonSet that pulls the images of an update. Only its state is kept, not its content.
 struct PrefetchState : Projection {
-  bool observed = false;     // status describes the present generation
+  bool observed = false;     // status describes the current generation
   std::int64_t desired = 0;  // the number of nodes that need the images
   std::int64_t ready = 0;    // the number of nodes that have them
   std::string digest;        // the value of kPrefetchDigestAnnotation
@@ -164,15 +165,15 @@ std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 
 struct PrefetchRef {
   ObjectPtr object;
-  WallTime since{};  // the time-out counts from this time
+  WallTime since{};  // the timeout counts from this time
   const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
 };
 
-// A DaemonSet for the pull of images that can't be created.
+// A DaemonSet that would pull images, but can't be created.
 struct RejectedPrefetch {
   std::string message;  // the error
   std::string digest;   // PrefetchDigest of its pods
-  WallTime since{};     // the time of the first attempt; the time-out counts from it
+  WallTime since{};     // the time of the first attempt; the timeout counts from it
 };
 
 // The server's support of image volumes, as far as this process knows it.
@@ -187,13 +188,13 @@ struct CheckSamples {
   std::string check;            // its name
   WallTime since;               // the time at which the check began
   std::int64_t failures = 0;    // samples outside the limits
-  std::int64_t conclusive = 0;  // samples that had a value, since the last one without
-  std::string message;          // the last sample, as a text
-  // The time at which Prometheus first answered, or first answered again after an outage. WallTime() if there was no
-  // answer yet.
+  std::int64_t conclusive = 0;  // samples with a value since the last sample without a value
+  std::string message;          // describes the last sample
+  // The time of the first response of Prometheus, or of the first response after an outage. WallTime() if Prometheus
+  // has not responded yet.
   WallTime began{};
-  int unanswered = 0;  // queries since the last one that Prometheus answered
-  // The total time in which Prometheus did not answer. The time of an outage is added when Prometheus answers again.
+  int unanswered = 0;  // queries since the last response of Prometheus
+  // The total time in which Prometheus did not respond. The time of an outage is added when Prometheus responds again.
   Duration outage{0};
 
   bool operator==(const CheckSamples&) const = default;
@@ -201,14 +202,14 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  // The reason of the freeze, or "". If `known` is false, the text says what failed, and contains the error.
+  // The reason of the freeze, or "". If `known` is false, a message about the failed read or write, with its error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
   // False if the operator can't find out whether updates may start: it can't read the freeze or the Nodes, or it can't
   // store the groups of the rollout. Updates then wait as in a freeze.
   bool known = true;
   // True if the groups of the rollout can't be stored. A change of replicas then waits with the update of the pool,
-  // because a pool that only waits for its turn gets both together.
+  // because a pool that only waits for its turn receives both together.
   bool delays_replicas = false;
 };
 
@@ -220,31 +221,31 @@ struct Snapshot {
   YurtAppDaemon daemon;
   RevisionPtr update;   // the revision of the spec
   RevisionPtr current;  // the last revision that was fully rolled out; may be null
-  // These are `update`, `current`, and the revisions that the labels of workloads name. If such a label may be
-  // outdated, these are all revisions of the daemon.
+  // `update`, `current`, and the revisions that the labels of workloads refer to. If a label may be outdated, all
+  // revisions of the daemon.
   std::vector<RevisionPtr> revisions;
   std::vector<PoolRef> pools;          // selected, sorted by name
   std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller
   // The daemon's Services, including those that are being deleted. Empty if no revision of the daemon has a Service
-  // template and status names no Service.
+  // template and status does not list a Service.
   std::vector<ServiceRef> services;
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
-  std::string checks_fault;                       // the reason why checks can't run (ChecksBlockUpdates); "": they can
-  bool jobs_outdated = false;                     // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
-  std::map<std::string, PrefetchRef> prefetches;  // by name
+  std::string checks_fault;    // the reason why checks can't run (ChecksBlockUpdates); "": checks can run
+  bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` may not show that a Job has finished
+  std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;
-  std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
-  const HealthRecord* health = nullptr;  // the records so far; null: none
+  std::string prefetch_fault;  // the reason why DaemonSets can't be read, so no update starts; "": they can be read
+  const HealthRecord* health = nullptr;  // the health before this reconcile; null: unknown
   // True if `health` was restored from a truncated list in status, and the list contains all pools that were in their
   // update. The omitted pools then count as soaked.
   bool unlisted_have_soaked = false;
-  std::optional<Freeze> freeze;  // nullopt: none is in force
+  std::optional<Freeze> freeze;  // nullopt: no freeze is in force
   PoolMaintenance maintenance;   // filled only for RollingUpdate
-  std::set<std::string> begun;   // groups whose update to `update` has begun; their approval stays valid
+  std::set<std::string> begun;   // groups whose update to revision `update` has begun; their approval stays valid
   WallTime now;
 };
 

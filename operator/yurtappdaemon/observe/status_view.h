@@ -77,10 +77,10 @@ class StatusView {
   std::string completed_revision() const;
   bool pools_truncated() const;  // `pools` lists only a part of the pools
   // The next two functions are about the pools that a truncated list omits. The list ends with the Offline pools of
-  // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So its last entry shows which phases
+  // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So the last entry shows which phases
   // the omitted pools can have.
-  bool unlisted_were_ready() const;   // true if all of them were Ready
-  bool unlisted_have_soaked() const;  // true if all of them were Ready, or Offline with reason NoReadyNode
+  bool unlisted_were_ready() const;   // true if all omitted pools were Ready
+  bool unlisted_have_soaked() const;  // true if all omitted pools were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
   // Returns whether the status has this condition, with any value.

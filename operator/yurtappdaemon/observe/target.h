@@ -28,7 +28,7 @@ inline Target TargetOf(const Snapshot& snapshot) {
 }
 
 // Returns whether status shows that the revision with the name `update` was rolled out to all pools. Condition Complete
-// shows this. The status of older operator versions lacks it. In this case, currentRevision must be `update`.
+// shows this. If the status lacks this condition (older operator versions), currentRevision must be `update`.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

@@ -22,7 +22,7 @@ bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the taints that the pod template tolerates with operator Exists, as renderings do, from index `first` on.
+// Returns the taints that the pod template tolerates with operator Exists, as Render does, from index `first` on.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json& tolerations = ListAt(workload, {"spec", "template", "spec", "tolerations"});
@@ -46,7 +46,7 @@ struct RecordedInputs {
 };
 
 // Sets the inputs for a workload that OpenYurt wrote. OpenYurt kept these values of the live pod template at each
-// update, so a rendering must keep them too.
+// update, so Render must also keep them.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -61,8 +61,8 @@ RecordedInputs InputsOf(const Json& live) {
       return {*std::move(inputs), false, true};
     }
   }
-  // Without the annotation, a revision label in the pod template shows that OpenYurt made the workload. Otherwise, this
-  // operator made it, and each toleration counts as the toleration of a taint of the pool.
+  // Without the annotation, a revision label in the pod template shows that OpenYurt created the workload. Otherwise,
+  // this operator created it, and each toleration counts as the toleration of a taint of the pool.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -71,12 +71,12 @@ RecordedInputs InputsOf(const Json& live) {
   return {std::move(inputs), ours, false};
 }
 
-// The render spec that made the live workload.
+// The spec from which the live workload was rendered.
 struct Origin {
   RenderSpec spec;
   std::optional<Json> rendered;
   bool intact = false;       // no other actor changed values of the operator
-  bool as_recorded = false;  // the workload's label and annotation name this spec
+  bool as_recorded = false;  // the workload's label and annotation contain this spec
 };
 
 // Returns the object that a repair would write.
@@ -90,7 +90,7 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
-// Renders the revisions that may have made one workload.
+// Renders the revisions from which a workload may have been rendered.
 class Candidates {
  public:
   Candidates(const PoolRef& pool, const WorkloadRef& workload, const Json& live)
@@ -99,8 +99,8 @@ class Candidates {
   const RecordedInputs& recorded() const { return recorded_; }
   // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
   bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
-  // Renders `revision` as if it had made the workload. `with_overrides`: applies the overrides of the revision,
-  // although the workload has no annotation that records overrides.
+  // Returns the origin if the workload was rendered from `revision`. `with_overrides`: applies the overrides of the
+  // revision, although the workload has no annotation that records overrides.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
     Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
     if (recorded_.guessed || with_overrides)
@@ -120,17 +120,17 @@ class Candidates {
   const RecordedInputs recorded_;
 };
 
-// Returns the origin of a workload that OpenYurt wrote. `named` is the origin if the workload's label is right.
+// Returns the origin of a workload that OpenYurt wrote. `named` is the origin if the workload's label is correct.
 //
-// The label may name an older revision: the webhook of OpenYurt 1.5 and 1.6 sets status.currentRevision, which never
-// changes. So all revisions are tried whose values the workload has. If there are several, the one with the most values
-// is the origin, because OpenYurt replaces the spec as a whole. Each revision is tried without and with its overrides,
-// because these may repeat the values of a YurtAppOverrider.
+// The label may refer to an older revision: the webhook of OpenYurt 1.5 and 1.6 sets it to status.currentRevision,
+// which never changes. So all revisions are tried. If the workload has the values of several, the revision with the
+// most values is the origin, because OpenYurt replaces the spec as a whole. Each revision is tried without and with its
+// overrides, because the overrides may repeat the values of a YurtAppOverrider.
 //
-// If there is none, a webhook has changed the workload. The origin is then the newest revision of OpenYurt, because
-// OpenYurt updates all pools at once, or the revision of the label if that one is newer. An undo raises the number of a
-// revision, so the numbers of OpenYurt are compared. Older versions of this operator did not store them, so a revision
-// after currentRevision without a stored number does not count as OpenYurt's newest.
+// If the workload has the values of no revision, a webhook has changed the workload. The origin is then the newest
+// revision of OpenYurt, because OpenYurt updates all pools together, or the label's revision if it is newer. An undo
+// raises the number of a revision, so OpenYurt's numbers are compared. Older versions of this operator did not store
+// them, so a revision after currentRevision without a stored number does not count as OpenYurt's newest.
 Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Candidates& candidates,
                         const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
@@ -154,15 +154,16 @@ Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Can
   return best;
 }
 
-// Returns the render spec that made the workload (its origin). A revision fits if the workload has all its values.
+// Returns the spec from which the workload was rendered (its origin). A revision fits if the workload has all its
+// values.
 //
-// If the revision that the label names fits, it is the origin. If not, another actor changed the workload or the label,
-// and another revision that fits is the origin. The revision of the label is still the origin in these cases:
+// If the label's revision fits, it is the origin. Otherwise, another actor changed the workload or the label, and
+// another revision that fits is the origin. The label's revision is still the origin in these cases:
 // - No other revision fits.
-// - Its rendering has all values of the other revision too. Example: a user changed an environment variable that an
+// - Its rendered workload has all values of the other revision. Example: a user changed an environment variable that an
 //   older revision does not have.
-// - The server does not keep the difference (PlanMemo::RecordNotKept). Example: a webhook turns the new revision into
-//   the old one. Another origin would cause an endless series of updates.
+// - The server does not keep the difference (PlanMemo::RecordNotKept). Example: a webhook reverts the new revision to
+//   the old revision. Another origin would cause an endless series of updates.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const Candidates candidates(pool, workload, live);
@@ -187,10 +188,10 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// Replaces the tolerations in `inputs` with those of the workload if the pods can run on the nodes of the pool with
-// them. Other tolerations would restart the pods without need. There are two such cases:
+// Keeps the workload's tolerations if they tolerate the taints of the pool, because a change would restart the pods.
+// There are two cases:
 // - The taints of the pool differ only in their order.
-// - OpenYurt's rules apply, and the pods tolerate all taints. OpenYurt does not update such a workload either.
+// - OpenYurt's rules apply, and the pods tolerate all taints. OpenYurt also does not update the workload then.
 void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
   const std::vector<Taint>& made = origin.spec.inputs.tolerations;
   const std::set<Taint> taints(inputs.tolerations.begin(), inputs.tolerations.end());
@@ -221,8 +222,8 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of `moved` (the rendering of the target), or with none if it has
-// none. Returns nullopt if the replicas stay the same.
+// Returns the workload's own spec with the replicas of `moved` (the target's rendered workload), or without replicas if
+// `moved` has none. Returns nullopt if the replicas stay the same.
 std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   constexpr std::int64_t kNone = -1;
   const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, kNone);
@@ -235,8 +236,8 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   return scaled;
 }
 
-// Returns the spec of the target for the pool. A workload that OpenYurt made is rendered by OpenYurt's rules until its
-// pod template changes for another reason. So a takeover from OpenYurt restarts no pods.
+// Returns the spec of the target for the pool. A workload that OpenYurt created is rendered by OpenYurt's rules until
+// its pod template changes for another reason. So a takeover from OpenYurt does not restart pods.
 RenderSpec SpecForTarget(const Target& target, const PoolRef& pool, const Origin& origin) {
   RenderSpec for_target{target.revision, InputsFor(target.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
@@ -254,7 +255,7 @@ RenderSpec SpecForTarget(const Target& target, const PoolRef& pool, const Origin
 
 struct Examined {
   Assessment assessment;
-  // True if other workloads may share the assessment: the label and the annotation name the origin, and no repair is
+  // True if other workloads may share the assessment: the label and the annotation contain the origin, and no repair is
   // needed. A repair depends on the memo's data about this workload.
   bool plain = false;
 };
@@ -291,7 +292,7 @@ Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& 
     assessment.scaled = Scaled(origin, *moved);
     assessment.for_target = std::move(for_target);
   }
-  if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
+  if (!moves && !origin.rendered) {  // If it can't be rendered, only the mark of an approved removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
       assessment.action = WorkloadAction::kRepair;
     return examined;
@@ -317,7 +318,7 @@ Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& 
   return examined;
 }
 
-// Returns a digest, never 0, of everything that an assessment depends on.
+// Returns a digest, never 0, of all data on which an assessment depends.
 std::uint64_t MemoKey(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                       const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(target.revision->name));
@@ -355,7 +356,7 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
 }
 
 // Returns a key for PlanMemo::FindShared. Workloads with equal keys have equal assessments, even in different pools.
-// This is not true for a pool with overrides, because an override may put the pool's name anywhere.
+// This is not true for a pool with overrides, because an override may insert the pool's name into any field.
 std::uint64_t SharedKey(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                         const WorkloadRef& workload) {
   std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(target.revision->name));
@@ -382,8 +383,8 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // A workload of OpenYurt gets the annotation only if it has overrides, or replicas of a newer revision, or if an undo
-  // raised the revision's number. In the last case, the label alone could be an outdated one of OpenYurt.
+  // The annotation is added to a workload of OpenYurt only if it has overrides, or replicas of a newer revision, or if
+  // an undo raised the revision's number. In the last case, the label alone could be an outdated label of OpenYurt.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled || to.revision->openyurt_number) {
@@ -476,7 +477,8 @@ const Assessment& Assess(const Snapshot& snapshot, const Target& target, const P
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, target, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // Key 0: not reused. It needs a write, or its revision is unknown, and the cache may show that revision later.
+  // Key 0: the assessment is not reused, because a write is needed, or because the revision is unknown and the cache
+  // may show it later.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));

@@ -1,11 +1,11 @@
-// Finds out which revision and which inputs made a workload, and which write brings it to the target. Pure; the memo
-// only saves time.
+// Finds out from which revision and inputs a workload was rendered, and which write updates it to the target. Pure; the
+// memo only saves time.
 //
 // Terms:
 //
-// - rendering: the workload that a revision gives for one pool
-// - inputs: the data besides the revision on which a rendering depends, such as the pool's taints and overrides
-// - target: the revision that the pools must get now (observe/target.h)
+// - rendered workload: the result of Render for a revision and one pool
+// - inputs: the data besides the revision on which a rendered workload depends, such as the pool's taints and overrides
+// - target: the revision that the pools must have now (observe/target.h)
 // - repair: a write that restores values that another actor has changed
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
@@ -32,9 +32,9 @@ enum class WorkloadAction {
   kAdopt,   // an orphan of an earlier daemon of this name
 };
 
-// A revision with the inputs of its rendering for one pool.
+// A revision and the inputs to render it for one pool.
 struct RenderSpec {
-  RevisionPtr revision;  // null: unknown, because the label names none of the daemon's revisions
+  RevisionPtr revision;  // null: unknown, because the label does not refer to a revision of the daemon
   RenderInputs inputs;
 
   bool operator==(const RenderSpec&) const = default;
@@ -44,15 +44,15 @@ struct RenderSpec {
 bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision);
 // Renders a spec whose revision is known. Fails as Render does.
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
-// Sets the metadata that a rendering lacks: the owner reference, the revision label, and the annotation that records
-// the inputs. Removes the annotation about an approved removal, if there is one.
+// Sets the metadata that a rendered workload lacks: the owner reference, the revision label, and the annotation that
+// records the inputs. Removes the annotation about an approved removal.
 void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
 // Returns whether StampMetadata would change nothing.
 bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
 
 struct Assessment {
   WorkloadAction action = WorkloadAction::kNone;
-  RenderSpec from;  // the spec that made the workload
+  RenderSpec from;  // the spec from which the workload was rendered
   RenderSpec to;    // the spec of the write: the target if it may be written now, otherwise `from`
   bool on_target = false;
   // True if an update to the target would change only the Service, or only the Service and the replicas.
@@ -67,19 +67,19 @@ struct Assessment {
   bool operator==(const Assessment&) const = default;
 };
 
-// Keeps the assessments of workloads that need no write, so that a reconcile without changes is cheap. Entries are
-// never outdated, because a key covers everything on which an assessment depends.
+// Keeps the assessments of workloads that need not be written, so that a reconcile without changes is cheap. Entries
+// are never outdated, because a key covers everything on which an assessment depends.
 //
 // One object for each daemon. Not thread-safe.
 class PlanMemo {
  public:
-  // Must be called before each plan. `target` is the name of the revision that the pools must get. If it has changed,
+  // Must be called before each plan. `target` is the name of the revision that the pools must have. If it has changed,
   // all assessments are dropped to save memory.
   void BeginPlan(const std::string& target);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Returns the assessment of another workload that differs at most in its pool's name, or nullptr if there is none.
+  // Returns the assessment of another workload that differs at most in its pool's name, or nullptr.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
   // Records a write whose result the server does not keep, for example because a webhook reverts it. IsNotKept then
@@ -108,8 +108,8 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                          const WorkloadRef& workload, PlanMemo& memo);
 
-// Returns the revision that made the workloads of all selected pools. Returns nullptr if they have different revisions,
-// or an unknown one. Slow, because it renders each workload.
+// Returns the revision from which the workloads of all selected pools were rendered. Returns nullptr if they have
+// different revisions, or an unknown revision. Slow, because it renders each workload.
 RevisionPtr CommonOrigin(const Snapshot& snapshot);
 
 // Returns a digest of the parts of a workload on which its assessment depends. Workloads that differ only in the name

@@ -12,10 +12,11 @@
 namespace yad {
 namespace {
 
-// A check that can't be observed is evaluated again after this time, because no event reports when it can be.
+// A check that can't be observed is evaluated again after this time, because no event reports when it can be observed
+// again.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// A stale cache may not show that a Job has ended. So the Job's check does not time out, and is evaluated again after
-// this time.
+// A stale cache may not show that a Job has finished. So the Job's check does not time out, and is evaluated again
+// after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 // The Job controller measures how long a Job ran, and the operator how long its check runs. Both times may be wrong,
 // because the clocks differ, and times in the cluster are whole seconds. The error is assumed to be below this time.
@@ -23,22 +24,21 @@ constexpr std::chrono::seconds kClockError{10};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
-// Returns whether the check failed before a Job of this name was created. Only the text of the failure shows this,
-// because status contains nothing else about it.
+// Returns whether the check failed before a Job of this name was created. Status shows this only in the failure
+// message.
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
 }
 
-// Returns whether the failed Job began before the present time-out of its check. The time-out restarts when the pool
-// returns from an outage, and this outage may have ended the Job's pods. A Job that the operator creates after that is
-// younger, so its failure counts.
+// Returns whether the failed Job began before the current timeout of its check. The timeout starts again when the pool
+// returns from an outage, and this outage may have killed the Job's pods. A Job that the operator creates after the
+// outage is younger, so its failure counts.
 bool BeganBeforeCheck(const CheckJobState& job, const CheckProgress& progress, WallTime now) {
   return job.ran_for > now - progress.since + kClockError;
 }
 
-// Returns the name of the Job that checks the last update of the workload. `record` describes this update, or is null
-// if there is no record.
+// Returns the name of the Job that checks the last update of the workload. `record` describes this update, or is null.
 std::string JobNameOf(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                       const WorkloadRef& workload, const UpdateRecord* record) {
   CheckedUpdate update{workload.pool, workload.object->meta().Label(kRevisionLabel), WallTime()};
@@ -84,11 +84,11 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     const ObjectMeta& meta = job->second.object->meta();
     if (state.state == CheckJobState::State::kComplete) return {CheckResult::State::kPassed, ""};
     const bool failed = state.state == CheckJobState::State::kFailed;
-    // A failed Job that is being deleted is replaced too, because a new leader does not know why it is deleted.
+    // A failed Job that is being deleted is also replaced, because a new leader does not know why it is deleted.
     const bool interrupted =
         meta.uid == progress.interrupted_job || meta.deleting() || BeganBeforeCheck(state, progress, snapshot_.now);
     if (failed && progress.failure.empty() && interrupted) {
-      progress.since = snapshot_.now;  // The next Job has the whole time-out.
+      progress.since = snapshot_.now;  // The next Job has the full timeout.
       progress.interrupted_job = meta.uid;
       checks.replaces_job = !meta.deleting();
       return {CheckResult::State::kRuns, name + " failed after an interruption of its check; it is being replaced"};
@@ -101,7 +101,7 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
-  // A deleted Job is created again. Its check starts again too if it had failed, or if the existing Job tested another
+  // A deleted Job is created again. Its check also starts again if it had failed, or if the existing Job tested another
   // spec or update. If the server rejects the new Job, the retries do not start the check again.
   const bool replaces = progress.since != snapshot_.now && rejected == snapshot_.rejected_jobs.end() &&
                         HasJobOf(check, pool);  // A check that begins now does not search all Jobs.
@@ -132,7 +132,8 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
-  // This process does not know the samples of an earlier leader. So the time-out counts only from its own first sample.
+  // This process does not have the samples of an earlier leader. So the timeout counts only from this process's first
+  // sample.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
     return {CheckResult::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
   const CheckSamples& samples = found->second;
@@ -140,14 +141,14 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
   if (samples.outage > Duration::zero()) {
     // The time of an outage does not count for `duration`, so the start of the check moves by this time. The sampler
-    // then takes the next sample at once.
+    // then takes the next sample immediately.
     progress.since =
         std::min(progress.since + std::chrono::duration_cast<WallTime::duration>(samples.outage), snapshot_.now);
     return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
   }
   CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
-  // While Prometheus does not answer, or was not queried yet, the time-out does not count. This time proves nothing
-  // about the pool.
+  // While Prometheus does not respond, or was not queried yet, the time does not count for the timeout, because it
+  // shows nothing about the pool.
   if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
   result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
@@ -161,7 +162,8 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
 Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckProgress& progress,
                                   PoolChecks& checks) const {
   checks.unavailable = result.unavailable;
-  // A check with dryRun must not block a rollout. So its time-out counts even while the check can't be observed.
+  // A check with dryRun must not block a rollout. So the time counts for its timeout even while the check can't be
+  // observed.
   const bool may_fail = check.dry_run && result.unavailable;
   if (may_fail) result.counts_from = {};
   if (result.counts_from == WallTime::max()) {
@@ -171,7 +173,7 @@ Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckP
   }
   WallTime timeout = std::max(progress.since, result.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job && !may_fail) {
-    // The Job does not exist, so nothing has been tested yet. The time-out restarts.
+    // The Job does not exist, so the check has not run yet. The timeout starts again.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
@@ -275,8 +277,8 @@ std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   std::map<std::string_view, const WorkloadRef*> pools;  // null: the pool has no workload
   for (const WorkloadRef& workload : snapshot.workloads) pools.emplace(workload.pool, &workload);
   for (const PoolRef& pool : snapshot.pools) pools.emplace(pool.pool().name, nullptr);
-  // Returns whether the Job is the one that the present spec and update need. This is not always the newest Job,
-  // because a user may revert an edit of the check.
+  // Returns whether the current spec and update need this Job. This is not always the newest Job, because a user may
+  // revert an edit of the check.
   const auto is_of_spec = [&](const CheckJobRef& job) {
     const WorkloadRef* const workload = pools.at(job.state().pool);
     if (workload == nullptr) return false;

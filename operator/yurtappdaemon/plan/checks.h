@@ -14,19 +14,19 @@
 
 namespace yad {
 
-// Prometheus counts as unavailable after this number of queries in a row without an answer.
+// Prometheus counts as unavailable after this number of queries in a row without a response.
 inline constexpr int kUnansweredQueries = 3;
 
 // The checks of one pool in a plan.
 struct PoolChecks {
-  bool verifying = false;              // the rollout updated the pool, and not all checks have passed
-  std::size_t index = 0;               // of the running or failed check in RollingUpdate::checks
-  std::string job;                     // the name of the check's Job; "": the check is not a Job, or none has begun
-  bool starts_job = false;             // the Job does not exist yet, and is created now
-  bool replaces_job = false;           // the Job exists, proves nothing, and is deleted now
-  bool unavailable = false;            // the check can't be observed, so without dryRun its time-out does not count
-  std::string message;                 // what the check waits for, or why it has failed
-  std::optional<WallTime> due;         // the next time at which its result may change without an event
+  bool verifying = false;       // the rollout updated the pool, and not all checks have passed
+  std::size_t index = 0;        // of the running or failed check in RollingUpdate::checks
+  std::string job;              // the name of the check's Job; "": the check is not a Job, or has not begun
+  bool starts_job = false;      // the Job does not exist yet, and is created now
+  bool replaces_job = false;    // the Job is deleted and replaced, because its failure does not count
+  bool unavailable = false;     // the check can't be observed, so its timeout does not count (unless dryRun is true)
+  std::string message;          // what the check waits for, or why it has failed
+  std::optional<WallTime> due;  // the next time at which its result may change without an event
   std::vector<std::string> tolerated;  // messages about failed checks that have dryRun
 };
 
@@ -54,8 +54,8 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    // The time-out counts from this time or from the start of the check, whichever is later. WallTime::max() if it does
-    // not count now.
+    // The timeout counts from this time or from the start of the check, whichever is later. WallTime::max() if the time
+    // does not count now.
     WallTime counts_from = {};
     bool unavailable = false;
   };
@@ -64,15 +64,15 @@ class Checks {
   CheckResult Unavailable() const;
   bool HasJobOf(const Check& check, const CheckedPool& pool) const;
   // Stores in `progress` which Job exists while the pool is offline. If this Job fails, it is replaced, even if the
-  // operator observes its failure much later.
+  // operator observes the failure much later.
   void NoteOutage(const CheckedPool& pool, CheckProgress& progress) const;
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;
   CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool, const CheckProgress& progress) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Returns the new state of a running check: the check fails when its time-out is over. Time in which a check without
-  // dryRun can't be observed does not count for the time-out.
+  // Returns the new state of a running check: the check fails when it times out. Time in which a check without dryRun
+  // can't be observed does not count for the timeout.
   CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;
@@ -88,8 +88,8 @@ bool ChecksBlockUpdates(const Snapshot& snapshot);
 bool IsGateUnknown(const Snapshot& snapshot);
 
 // Returns the Jobs that are no longer needed:
-// - The Jobs of the same check and pool, except one. The Job for the present spec and update is kept. If there is none,
-//   the newest Job is kept.
+// - The Jobs of the same check and pool, except one: the Job for the current spec and update, or the newest Job if that
+//   Job does not exist.
 // - The Jobs of a check that is no longer in the spec, or is no longer of type Job.
 // - The Jobs of a pool that is not selected and has no workload.
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);

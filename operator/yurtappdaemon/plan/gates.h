@@ -12,10 +12,11 @@
 namespace yad {
 
 struct PoolGate {
-  bool held = false;             // the site allows no update and no rollback
-  std::string hold;              // the site's reason; "" if there is none
-  bool invalid_windows = false;  // the pool is held because its windows are invalid; `hold` names the annotation
-  bool maintenance = false;      // the pool is held by a condition of a Node; `hold` names the Node and the condition
+  bool held = false;  // the site blocks updates and rollbacks
+  std::string hold;   // the site's reason; may be ""
+  bool invalid_windows =
+      false;  // the pool is held because its windows are invalid; `hold` contains the name of the annotation
+  bool maintenance = false;  // the pool is held by a condition of a Node; `hold` contains the Node and the condition
 
   // Returns whether the pool is held by the annotation that `kubectl yad release` removes.
   bool by_annotation() const { return held && !invalid_windows && !maintenance; }

@@ -14,7 +14,7 @@ class Differences {
  public:
   explicit Differences(MergeChanges& changes) : changes_(changes) {}
 
-  // Compares the values that the two objects have at the same place. A null pointer means that one has no value there.
+  // Compares the values of the two objects at the same path. A null pointer means that an object has no value there.
   void Add(const Json* live, const Json* merged) {
     const auto both = [&](bool (Json::*is)() const noexcept) {
       return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();

@@ -11,11 +11,11 @@ namespace yad {
 
 // The changes that a merge would make to the live workload.
 struct MergeChanges {
-  // A digest of the workload's generation and of all its differences from the rendering. For each difference, it covers
-  // the path of the field, the live value and the rendered value.
+  // A digest of the workload's generation and of all its differences from the rendered workload. For each difference,
+  // it covers the path of the field, the live value and the rendered value.
   std::uint64_t digest = 0;
-  std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
-  // True if all differences are in the pod template, and both sides have a value at each of these places.
+  std::string at;  // a JSON pointer to the first difference; "" if there are no differences
+  // True if all differences are in the pod template, and both workloads have a value at each of these paths.
   bool only_replaces_in_template = true;
 };
 MergeChanges ChangesOfMerge(const Json& live, const Json& merged);
@@ -23,8 +23,8 @@ MergeChanges ChangesOfMerge(const Json& live, const Json& merged);
 // Replaces the pod template of `merged` with that of `live`.
 void KeepPodTemplate(const Json& live, Json& merged);
 
-// Returns whether the rendering `a` has all values of the rendering `b`, and at least one more. Ignores replicas,
-// because another client may own them.
+// Returns whether the rendered workload `a` has all values of `b`, and at least one more. Ignores replicas, because
+// another client may own them.
 bool HasMoreValues(Json a, Json b);
 
 }  // namespace yad

@@ -31,10 +31,10 @@ struct Outcome {
   // Names of pools, by the kind of write to their Service.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
   // The error of a write that must be retried. The retry waits for the backoff of the daemon in the work queue, or for
-  // the time that the server gave (retry_after).
+  // the time that the server requested (retry_after).
   std::optional<Error> retry;
   // Set if the plan was not carried out. The possible reasons: the daemon has changed since the plan was made, an
-  // earlier daemon left workloads that the plan does not know, or a read failed.
+  // earlier daemon left workloads that are not in the plan, or a read failed.
   std::optional<Error> rejected;
 };
 

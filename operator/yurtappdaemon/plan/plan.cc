@@ -34,8 +34,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// The renderings without overrides that are known to succeed. Success depends only on the revision (the pointer), and
-// on whether the pool has no taints (true).
+// The revisions that are known to render successfully for a pool without overrides. Success depends only on the
+// revision (the pointer), and on whether the pool has no taints (true).
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the target.
@@ -57,8 +57,8 @@ void PlanCreation(const Snapshot& snapshot, const Target& target, const PoolRef&
   }
 }
 
-// Plans to create the pool's workload from the current revision, because the pool must not get the target now. Does
-// nothing if the workloads of both revisions would differ at most in the replicas.
+// Plans to create the pool's workload from the current revision, because the pool must not be updated to the target
+// now. Does nothing if the workloads of both revisions would differ at most in the replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Target& target, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == target.revision) return;
@@ -134,7 +134,8 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   // A pool that is offline because of an earlier update counts as online, so it stays in state kOfflineAfterUpdate.
   record.online = !entry.offline || entry.offline_after_update;
   if (entry.workload) {
-    // A Deployment keeps an old condition of an exceeded deadline for a moment. The record must not be older than it.
+    // A Deployment keeps an old condition of an exceeded deadline for a moment. The record must not be older than this
+    // condition.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
     record.joining = before && before->joining && before->revision == record.revision;
   }
@@ -184,7 +185,7 @@ void Follow(const Snapshot& snapshot, const Target& target, const RolloutDecisio
   entry.to = *spec;
   if (to_target) entry.on_update = target.revision == snapshot.update;
   if (to_target && assessment->only_service) {
-    entry.health.revision = entry.to.revision->name;  // An update of only the Service needs no soak.
+    entry.health.revision = entry.to.revision->name;  // An update of only the Service does not need a soak.
   } else {
     entry.health.replicas = 0;  // Pods may be new, so scaling does not explain why the workload is unhealthy.
   }
@@ -275,7 +276,8 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   }
 }
 
-// Returns the names of the DaemonSets that are still needed. A gate that cannot be read ends no pull of this update.
+// Returns the names of the DaemonSets that are still needed. If a gate can't be read, the pulls of this update
+// continue.
 std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& plan) {
   std::set<std::string> needed;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -286,8 +288,8 @@ std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& pla
   return needed;
 }
 
-// Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted wins, then the one with
-// more available replicas, then the older one.
+// Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted is preferred, then the
+// workload with more available replicas, then the older workload.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -308,12 +310,12 @@ class PoolWorkloads {
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
 
-  // Returns the workload of the daemon that is kept for the pool, or nullptr if the pool has none.
+  // Returns the workload of the daemon that is kept for the pool, or nullptr if the pool has no workload.
   const WorkloadRef* Owned(const std::string& pool) const {
     const auto known = owned_.find(pool);
     return known == owned_.end() ? nullptr : known->second;
   }
-  // Returns the best workload without a controller that the daemon may adopt, or nullptr if there is none.
+  // Returns the best workload without a controller that the daemon may adopt, or nullptr.
   const WorkloadRef* Adoptable(const PoolRef& pool) const {
     const WorkloadRef* best = nullptr;
     const auto [begin, end] = orphans_.equal_range(pool.pool().name);
@@ -336,7 +338,7 @@ WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
   return snapshot.freeze ? WaitingFor::kFreeze : WaitingFor::kDeletion;
 }
 
-// Plans one pool independently of the others. Returns the assessment of its workload, or nullptr if it has none.
+// Plans one pool independently of the others. Returns the assessment of its workload, or nullptr if it has no workload.
 const Assessment* PlanPool(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
@@ -367,7 +369,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Target& target, const
   entry.failure_message = assessment.failure_message;
   entry.action = assessment.action;
   if (owned == nullptr && entry.failure_reason.empty()) entry.action = WorkloadAction::kAdopt;
-  // A workload that is being deleted cannot be repaired. The operator creates another one when the name is free.
+  // A workload that is being deleted cannot be repaired. The operator creates another workload when the name is free.
   if (workload->object->meta().deleting()) entry.action = WorkloadAction::kNone;
   return &assessment;
 }
@@ -396,7 +398,7 @@ void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPla
   entry.action = WorkloadAction::kScale;
 }
 
-// Plans the removal of workloads whose pool is not selected, and of second workloads of a pool.
+// Plans the removal of workloads whose pool is not selected, and of duplicate workloads of a pool.
 void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan& plan) {
   std::unordered_set<std::string_view> selected;
   selected.reserve(plan.pools.size());
@@ -449,7 +451,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // A read that finds no freeze causes no event. So the plan is made again until the freeze is known.
+  // A read that finds no freeze does not cause an event. So the plan is made again until the freeze is known.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
@@ -462,7 +464,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
   if (plan.to.revision != nullptr) {
     YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
     const bool moves = plan.from != plan.to;
-    // If the old revision can't be rendered any more, its values are unknown, so the merge removes none of them.
+    // If the old revision can no longer be rendered, its values are unknown, so the merge does not remove them.
     const auto last = moves && plan.from.revision != nullptr ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
     const bool keeps = moves ? last && Compare(*last, now) != Difference::kPodTemplate : KeepsPodTemplate(plan);
     Json merged = ThreeWayMerge(last ? *last : now, now, keeps ? Json(live) : std::move(live));

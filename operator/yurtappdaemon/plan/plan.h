@@ -17,27 +17,27 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // The workload of the same pool that is kept if `workload` is a duplicate; otherwise nullopt. Before `workload` is
-  // deleted, a read from the server confirms that the kept one exists.
+  // If `workload` is a duplicate, the workload of the same pool that is kept. Otherwise nullopt. Before `workload` is
+  // deleted, a read from the server confirms that `kept` exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The approval token (RemovalToken), or "" if the removal needs no approval. The operator first stores the token in
-  // an annotation of all approved workloads, and then removes them.
+  // The approval token (RemovalToken), or "" if the removal does not need an approval. The operator first stores the
+  // token in an annotation of all approved workloads, and then removes them.
   std::string mark = {};
 };
 
-// A Service of the daemon that no pool needs any more.
+// A Service of the daemon that no pool needs.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index of the Service's pool in Plan::pools. This pool needs no Service, or one with another name. nullopt if
-  // the pool is not selected. Its workloads are then removed before the Service.
+  // The index of the Service's pool in Plan::pools. This pool does not need a Service, or needs a Service with another
+  // name. nullopt if the pool is not selected. The pool's workloads are then removed before the Service.
   std::optional<std::size_t> pool;
 };
 
 // Removals that the plan postpones.
 struct PostponedRemovals {
   std::vector<WorkloadRef> workloads;
-  // The next three fields are set if the removals are blocked until a user allows them. They are empty if the operator
-  // has not decided yet whether the removals are blocked.
+  // The next three fields are set if the removals are blocked until a user allows them. The fields are empty if the
+  // operator has not decided yet whether the removals are blocked.
   std::string token;
   std::string reason;
   std::string message;
@@ -50,7 +50,7 @@ struct PostponedRemovals {
 struct Rollout {
   Target target;
   RolloutDecision decision;
-  // The first opening among the windows that pools wait for.
+  // The window that opens first, among the windows that pools wait for.
   std::optional<WindowState> next_window = {};
   // The reason why it is unknown when a window opens next (WindowState::fault). Otherwise "".
   std::string window_fault = {};
@@ -80,8 +80,8 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
 // Returns the object to PUT. Fails as Render does. The object is `live` with these changes:
-// - The rendering of plan.to is merged into it (three-way merge) if the revision is known. The pod template of `live`
-//   stays if KeepsPodTemplate is true.
+// - The rendered workload of plan.to is merged into it (three-way merge) if the revision is known. The pod template of
+//   `live` stays if KeepsPodTemplate is true.
 // - StampMetadata sets its metadata.
 // - If plan.record is set, an annotation stores it.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
@@ -90,8 +90,8 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // Returns the object to POST. Fails as Render does.
 //
-// A StatefulSet without serviceName gets the name of its pool's Service, if there is one. Renderings leave the name
-// out, because the field is immutable.
+// If a StatefulSet has no serviceName, sets it to the name of its pool's Service, if the pool has a Service. Render
+// omits the name, because the field is immutable.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

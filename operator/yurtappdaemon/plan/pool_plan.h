@@ -23,7 +23,8 @@ enum class ServiceAction {
   kRepair,  // another actor changed values of the operator
 };
 
-// A StatefulSet may be stuck if it makes no progress for this time, or if one of its pods is not ready for this time.
+// A StatefulSet may be stuck if it does not make progress for this time, or if one of its pods is not ready for this
+// time.
 inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
@@ -37,10 +38,10 @@ struct PoolPlan {
   bool offline = false;
   WorkloadAction action = WorkloadAction::kNone;
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
-  RenderSpec from;                      // the spec that made the live workload; unset for kCreate
+  RenderSpec from;                      // the spec from which the live workload was rendered; unset for kCreate
   RenderSpec to;                        // the spec after the write
-  // True if `to` gives the same workload as the daemon's update revision. After a rollback, true if the workload was
-  // made from that revision (`from`).
+  // True if `to` renders the same workload as the daemon's update revision. After a rollback, true if `from` has the
+  // update revision.
   bool on_update = false;
   // True if a user blocks the update: spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.
@@ -58,7 +59,7 @@ struct PoolPlan {
   bool joining = false;               // the pool joined with this workload
   PoolChecks checks;                  // only for RollingUpdate
   PoolPrefetch prefetch;              // only for RollingUpdate
-  // Only for RollingUpdate. True if the pool has failed on the revision that it must get, and so counts for
+  // Only for RollingUpdate. True if the pool has failed on the revision that it must have, and so counts for
   // maxFailures.
   bool failed = false;
   // Only for RollingUpdate. The write stores this update record (time and revision of the update) in an annotation of
@@ -66,10 +67,10 @@ struct PoolPlan {
   std::optional<UpdateRecord> record;
   // True for a StatefulSet that may be blocked by a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The planned write of the pool's Service. nullopt if revision `to` has no Service template, or if the pool neither
-  // has nor gets a workload.
+  // The planned write of the pool's Service. nullopt if revision `to` has no Service template, or if the pool has no
+  // workload and none is created.
   std::optional<ServicePlan> service;
-  // Set if the server rejected the writes of this pool before, and it is too early to retry them.
+  // Set if the server rejected the writes of this pool before, and the retry is not due yet.
   std::optional<RejectedWrite> deferred;
   std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;
@@ -77,13 +78,13 @@ struct PoolPlan {
 
 bool WritesAnything(const PoolPlan& pool);
 // Returns whether the plan updates the workload, by an update or by an adoption that also updates it. A freeze and
-// other gates delay such a write.
+// other gates delay this write.
 bool UpdatesWorkload(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
-// Returns whether the plan writes the workload, but does not change its pod template. It is then an adoption without
-// another spec, or it changes the spec (`from` to `to`) only outside the template. The write keeps the live pod
-// template, even if another actor has changed it. The next plan repairs such changes.
+// Returns whether the plan writes the workload, but does not change its pod template. The write is then an adoption
+// without a change of the spec, or it changes the spec (`from` to `to`) only outside the template. The write keeps the
+// live pod template, even if another actor has changed it. The next plan repairs this change.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

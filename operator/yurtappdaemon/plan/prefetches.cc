@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
-// Returns the images in `target`, the workload's rendering after the update, that the workload does not have yet.
+// Returns the images in `target`, the rendered workload after the update, that the workload does not have yet.
 std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& target) {
   std::vector<PulledImage> images = ImagesToPull(target);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
@@ -43,7 +43,7 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
 // nodes that are not ready, if the pods tolerate their taints.
 //
 // NodePool.status.readyNodeNum can't replace this count. Example: one of two nodes is not ready, but OpenYurt keeps its
-// pods Ready, because the node is autonomous. readyNodeNum and `ready` are then both 1, although the other node still
+// pods Ready, because the node is autonomous. readyNodeNum and `ready` are then both 1, although the ready node still
 // pulls.
 void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const PrefetchState& state = daemon_set.state();

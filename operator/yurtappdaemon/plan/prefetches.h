@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A DaemonSet that reports no nodes counts as finished at this age. Before that, its controller may not have counted
-// them.
+// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller may not have counted
+// the nodes yet.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -39,7 +39,7 @@ struct PoolPrefetch {
 struct PrefetchedUpdate {
   const std::string& pool;
   const WorkloadRef& workload;
-  const RenderSpec& from;  // the spec that made the workload
+  const RenderSpec& from;  // the spec from which the workload was rendered
   const RenderSpec& to;    // the target
 };
 
@@ -52,10 +52,10 @@ class Prefetches {
   PoolPrefetch Of(const PrefetchedUpdate& update);
 
  private:
-  // Returns whether the update brings images that the workload does not have yet.
+  // Returns whether the update has images that the workload does not have yet.
   bool BringsImages(const PrefetchedUpdate& update);
   void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
-  // If the time-out (from `since`) is over, ends the wait for the images, or marks them as late if onTimeout is Wait.
+  // If the timeout (from `since`) is over, ends the wait for the images, or marks them as late if onTimeout is Wait.
   void ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;
@@ -67,7 +67,7 @@ class Prefetches {
 // Returns PrefetchPods for the update. Fails as Render does.
 Result<Json> PodsOf(const PrefetchedUpdate& update);
 
-// Returns the DaemonSets that must be deleted: the ones that are not in `needed` and are not being deleted yet.
+// Returns the DaemonSets to delete: those that are not in `needed` and are not being deleted yet.
 std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed);
 
 }  // namespace yad

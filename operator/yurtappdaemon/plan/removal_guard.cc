@@ -60,11 +60,11 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   return text;
 }
 
-// Returns those of `workloads` whose removal is blocked, and the reason. The reason has no meaning if there are none.
-// `allowed` is the token in the daemon's annotation.
+// Returns those of `workloads` whose removal is blocked, and the reason. The reason has no meaning if the list is
+// empty. `allowed` is the token in the daemon's annotation.
 //
-// If a user withdraws an approval during the removals, the remaining ones may be within the limit. So removals that an
-// earlier token allowed are blocked even then.
+// If a user withdraws an approval during the removals, the remaining removals may be within the limit. Removals that an
+// earlier token allowed are blocked even in this case.
 std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalFacts& facts,
                                                                   std::size_t pools_with_workloads,
                                                                   const std::vector<WorkloadRef>& workloads,
@@ -118,7 +118,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::size_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
-  // The token is for all blocked workloads, including those that already got an annotation before a crash.
+  // The token is for all blocked workloads, including those that were already annotated before a crash.
   const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates, allowed).first;
   std::set<std::string> postponed;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
@@ -142,7 +142,8 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   }
   auto [blocked, reason] = BlockedWorkloads(facts, pools, rest, allowed);
   if (!facts.settled) {
-    // With a limit, no removal starts before the set of removals is settled, because each may be the first of many.
+    // If there is a limit, no removal starts before the set of removals is settled, because each removal may be the
+    // first of many.
     plan.postponed.workloads = facts.limit ? std::move(rest) : std::move(blocked);
   } else if (!blocked.empty()) {
     plan.postponed.workloads = std::move(blocked);

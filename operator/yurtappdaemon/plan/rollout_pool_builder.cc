@@ -55,8 +55,8 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
     health.since = {};
   }
   if (before == nullptr && health.state == PoolHealth::State::kOffline) {
-    // A truncated list may omit a pool that has been offline for a long time. With `since` in the past, it does not
-    // count as a pool that went offline in an outage.
+    // A truncated list may omit a pool that has been offline for a long time. If `since` is in the past, the pool does
+    // not count as a pool that went offline in an outage.
     const StatusView status(snapshot_.daemon.status);
     if (status.pools_truncated() && !status.unlisted_were_ready()) health.since = {};
   }
@@ -68,7 +68,8 @@ bool RolloutPoolBuilder::IsOverdue(const PoolPlan& entry, const UpdateRecord* re
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // After an update, a Deployment keeps an old condition for a moment. Only a condition after the update counts.
+  // After an update, a Deployment keeps an old condition for a moment. Only a condition that was set after the update
+  // counts.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -92,23 +93,24 @@ bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& fr
 
 bool RolloutPoolBuilder::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool label_names_target = IsOfRevision(assessment.from, target_.revision);
-  // In a rollback, the target is currentRevision. A pool that has not soaked on it was updated by the rollback.
+  // In a rollback, the target is currentRevision. A pool that has not soaked on currentRevision was updated by the
+  // rollback.
   if (target_.is_current) return label_names_target && !health.soaked;
   if (snapshot_.current == nullptr) return label_names_target;
   if (!assessment.on_target && !label_names_target) return false;
-  // If OpenYurt made the workload, or if the workload's revision is unknown, this rollout has not updated it.
+  // If OpenYurt created the workload, or if the workload's revision is unknown, this rollout has not updated it.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsOfRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Checks do not run after the creation of a workload. They do not begin in a rollback either, because all pools have
-// had that revision before.
+// Checks do not run after the creation of a workload. They also do not begin in a rollback, because all pools had that
+// revision before.
 void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result,
                                 PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // If label_names_target is true, the pool has changed, so its workload gets the target once more. Its checks
+  // If label_names_target is true, the pool has changed, so its workload is updated to the target again. Its checks
   // continue.
   const bool on_target = result.on_target || result.label_names_target;
   // In a rollback or after the rollout, no check begins, but checks that have begun continue. These may be checks of
@@ -117,7 +119,7 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_target && !created && (health.check || unfinished)) {
-    // The pool waits for another revision, so its checks pause. If the spec is reverted, their time-out restarts.
+    // The pool waits for another revision, so its checks pause. If the spec is reverted, their timeout starts again.
     if (!health.soaked || health.verified) return;
     if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
     health.check->since = {};
@@ -137,7 +139,7 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
 }
 
 // Sets the members of `result` that depend on the pool's rejected write. Keeps the rejected write in `entry` until it
-// is retried. A held pool gets no retry, so its rejected write is dropped.
+// is retried. The update of a held pool is not retried, so its rejected write is dropped.
 void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
   const bool held = result.held && result.exists;
@@ -187,7 +189,7 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
         !target_.is_current && result.updated && entry.health.state == PoolHealth::State::kOfflineAfterUpdate;
     if (result.offline && !result.offline_after_update) result.overdue = false;
     if (record != nullptr && record->created) result.created_at = record->at;
-    // The time in the record comes from the clock of another machine, so it may be in the future.
+    // The time in the record comes from another machine's clock, so it may be in the future.
     if (result.offline_after_update)
       result.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
@@ -200,7 +202,7 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
       entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->for_target});
       result.images = entry.prefetch.images;
     }
-    // An update of only replicas needs no soak.
+    // An update of only replicas does not need a soak.
     if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = target_.revision->name;
   }
   KeepRejection(result, entry);

@@ -18,20 +18,20 @@ class RolloutPoolBuilder {
       : snapshot_(snapshot), target_(target), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
   // Returns the input of DecideRollout for one pool, except its group. Also sets the members of `entry` that depend on
-  // it, such as the gate and the health. `assessment` is null if the pool has no workload.
+  // this input, such as the gate and the health. `assessment` is null if the pool has no workload.
   RolloutPool Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Returns whether the pool was updated from currentRevision to the target, by this rollout or by an unfinished one
-  // before it. A revision with the same rendering as the target counts as the target.
+  // Returns whether the pool was updated from currentRevision to the target, by this rollout or by an earlier
+  // unfinished rollout. A revision that renders the same workload as the target counts as the target.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
-  // Returns whether currentRevision gives the pool the same workload as `from`, the spec that made the workload.
-  // Replicas and the Service may differ.
+  // Returns whether currentRevision renders the same workload for the pool as `from`, the spec from which the workload
+  // was rendered. Replicas and the Service may differ.
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
   // Runs the checks of the pool if it was updated, and stores their results in `result` and `entry`. `from` is the spec
-  // that made its workload.
+  // from which its workload was rendered.
   void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result, PoolPlan& entry) const;
   void KeepRejection(RolloutPool& result, PoolPlan& entry) const;
 

@@ -8,11 +8,11 @@
 
 namespace yad {
 
-// Sets Snapshot::services if the daemon's revisions or its status have a Service. For other daemons, the operator needs
-// no right to read Services.
+// Sets Snapshot::services if the daemon's revisions or its status have a Service. For other daemons, the operator does
+// not need the permission to read Services.
 //
 // Returns:
-// - true: the Services were read, or no revision in use needs them
+// - true: the Services were read, or are not needed
 // - false: the read is not finished, or its failure may be temporary. The caller starts the reconcile again.
 // - an error: the read is forbidden
 //

@@ -63,7 +63,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
   }
   std::string name = ServiceName(pool.workload->object->meta().key.name);
   if (index.by_name.contains(name)) return name;
-  // If the pool has two workloads, either one may stay. So the Service of either one is used.
+  // If the pool has two workloads, either may stay. So the Service of either workload is used.
   if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
     for (const std::string& other : names->second) {
       if (index.by_name.contains(other)) return other;
@@ -74,7 +74,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
 
 void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
-  std::set<std::string_view> in_use;  // names of Services that stay, even if their label names another pool
+  std::set<std::string_view> in_use;  // names of Services that stay, even if their label has another pool
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);
@@ -91,7 +91,7 @@ void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Pl
     }
     const PoolPlan& pool = plan.pools[at->second];
     // A Service is removed only if it is known which Service the pool needs. This is unknown if the pool has two
-    // workloads, or one of an unknown revision, or if it has no workload and gets none now.
+    // workloads, if its workload has an unknown revision, or if it has no workload and none is created now.
     const auto names = index.names.find(service.pool);
     const bool known = pool.to.revision != nullptr && (pool.workload || pool.action == WorkloadAction::kCreate) &&
                        (names == index.names.end() || names->second.size() <= 1);

@@ -1,6 +1,6 @@
 // Plans the writes of one daemon's Services. Pure.
 //
-// A pool's Service comes from the revision that is planned for the workload. It therefore waits and rolls back together
+// A pool's Service is rendered from the revision that is planned for the workload. So it waits and rolls back together
 // with the workload. Its name derives from the workload's name.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
@@ -14,8 +14,8 @@
 
 namespace yad {
 
-// The Services that needed no write. Maps the name of a Service to a digest of its inputs. The memo only saves time.
-// Not thread-safe.
+// The Services that did not need a write. Maps the name of a Service to a digest of its inputs. Only saves time. Not
+// thread-safe.
 using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
 
 // Returns whether one of the revisions in use has a Service template.

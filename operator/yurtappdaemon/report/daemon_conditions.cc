@@ -105,8 +105,8 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
   return view.other_cause || CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
-// Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may concern all pools:
-// a webhook fails, or the operator lacks a right. Such a pool is neither done nor a failure of the revision.
+// Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may affect all pools:
+// a webhook fails, or the operator lacks a permission. The pool is then neither done nor a failure of the revision.
 bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
   return !view.assigned && !view.late && IsRevisionsFault(result.failure_reason) &&
          !CountsAsFailure(result.failure_reason, result.failure_message);
@@ -119,7 +119,7 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
   const std::string& reason = progressing.reason;
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
-  // After a rollback, no pool is updated to status.updateRevision. So updates to any other revision count here too.
+  // After a rollback, no pool is updated to status.updateRevision. So updates to any other revision also count here.
   const bool rolled_back = input.rollout != nullptr && input.rollout->target.rolled_back;
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }

@@ -37,8 +37,8 @@ void CountServiceWrites(const char* operation, std::size_t count) {
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
-// Returns the names of the updated pools, by the name of their new revision. After a rollback, this revision is not the
-// one of the spec.
+// Returns the names of the updated pools, by the name of their new revision. After a rollback, this is not the revision
+// of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
   const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
   std::map<std::string, std::vector<std::string>> by_revision;
@@ -48,7 +48,7 @@ std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome
   return by_revision;
 }
 
-// Returns the reason why a write or a check of the pool has failed, or "" if none has.
+// Returns the reason why a write or a check of the pool has failed, or "" if none has failed.
 std::string FailureReason(const PoolOutcome& result) {
   if (!result.failure_reason.empty()) return result.failure_reason;
   const auto& check = result.plan->health.check;

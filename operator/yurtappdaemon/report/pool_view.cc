@@ -25,7 +25,7 @@ std::string RevisionNameOf(const PoolOutcome& result, const Revision& update) {
                                                : result.workload->object->meta().Label(kRevisionLabel);
 }
 
-// Returns whether the old status shows that the pool was healthy on its present revision.
+// Returns whether the old status shows that the pool was healthy on its current revision.
 bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::string_view revision) {
   if (old == nullptr) return context.unlisted_were_ready;
   if (old->revision() != revision) return false;
@@ -108,7 +108,7 @@ class View {
     SetWait();
     SetCheck();
     SetCountedSince();
-    // Without a ready node, a pool makes no progress.
+    // A pool without a ready node does not make progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
     if (context_.diagnoses != nullptr && view_.reason != kCheckFailed) {
       const auto found = context_.diagnoses->find(plan_.pool);
@@ -124,7 +124,7 @@ class View {
     written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
     update_outstanding_ =
         result_.outstanding && (plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt);
-    // A repair that is outstanding says nothing about the health of the workload.
+    // An outstanding repair does not show the health of the workload.
     const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
     view_.healthy = view_.workload != nullptr && !deleting_ && !change_outstanding && state_->healthy;
     updated_now_ = UpdatesWorkload(plan_) && !result_.outstanding;
@@ -166,7 +166,7 @@ class View {
       view_.message = state_->failure_message;
     }
     // A pool that has finished its soak may be updated later because of a change of the pool, such as a new taint. It
-    // then gets the whole deadline again.
+    // then has the full deadline again.
     if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
@@ -181,8 +181,8 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the revision is not to blame although the pool missed its deadline. This is so in two cases:
-  // - An earlier revision with the same rendering created the workload, so the update changed nothing in this pool.
+  // Returns whether the revision is not the cause although the pool missed its deadline. There are two cases:
+  // - An earlier revision that renders the same workload created it, so the update changed nothing in this pool.
   // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
@@ -272,7 +272,7 @@ class View {
   // - until the pool has soaked
   // - after its soak, while checks run, if the pool has been unhealthy or offline
   void SetUnhealthySeconds() {
-    // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. Such a pool must still
+    // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. The pool must still
     // count as failed if a user changes the strategy to RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
@@ -285,7 +285,7 @@ class View {
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
                         plan_.offline_after_update || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // A new leader can't see from the phase that this pool has been healthy. So scaledFrom is set, which shows this.
+    // The phase does not show a new leader that this pool has been healthy. So scaledFrom is set.
     if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;

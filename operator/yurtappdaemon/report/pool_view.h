@@ -16,7 +16,7 @@
 
 namespace yad {
 
-// Points into the workloads and plans that it was made from.
+// Points into the workloads and plans from which it was created.
 struct PoolView {
   // The fields of the pool's entry in `pools`. Fields that are "" are omitted.
   std::string_view name;
@@ -27,10 +27,10 @@ struct PoolView {
   std::string revision;
   std::string_view service;
   std::string since;            // lastTransitionTime
-  WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if none counts
+  WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if time does not count
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
-  std::int64_t scaled_from = 0;           // spec.replicas before the present scaling or a rejected repair; 0 is omitted
+  std::int64_t scaled_from = 0;           // spec.replicas before the current scaling or a rejected repair; 0 is omitted
   std::string healthy_since;              // the start of an unfinished soak; only with scaled_from
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began
@@ -39,7 +39,7 @@ struct PoolView {
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
   bool joining = false;                   // PoolHealth::joins
 
-  bool healthy = false;      // in its workload's present generation, with no write outstanding
+  bool healthy = false;      // in its workload's current generation, without an outstanding write
   bool soaking = false;      // healthy, but not for minReadySeconds yet
   bool verifying = false;    // not all checks of its update have passed
   bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write

@@ -29,9 +29,9 @@ const char* StageName(RolloutStage stage) {
   return "";
 }
 
-// Returns a text that identifies a stage of a rollout.
-// - The text of kUnderway never changes, because a rollout begins only once.
-// - The text of kWaitsForApproval is different for each group.
+// Returns a string that identifies a stage of a rollout.
+// - The string of kUnderway never changes, because a rollout begins only once.
+// - The string of kWaitsForApproval is different for each group.
 std::string IdentityOf(const ShownStage& state) {
   std::string text = StageName(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;
@@ -43,7 +43,7 @@ std::string IdentityOf(const ShownStage& state) {
 // Returns the time at which the stage began, or nullopt if the status does not show it.
 std::optional<WallTime> StageTime(const ShownStage& state) {
   // The condition may be older than these two stages. For example, Progressing is Unknown during a pause. It stays
-  // Unknown if the rollout then waits for an approval, so its time is that of the pause.
+  // Unknown if the rollout then waits for an approval, so its time is the start of the pause.
   if (state.reason == kRollingBack || state.stage == RolloutStage::kWaitsForApproval) return std::nullopt;
   const WallTime time = ParseTime(state.since);
   return time == WallTime() ? std::nullopt : std::optional(time);
@@ -108,8 +108,8 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (rollout != memory.rollout) {
     memory.rollout = rollout;
     memory.last.clear();
-    // The daemon's first status may already show a complete rollout, because OpenYurt made it, or because the daemon
-    // has no pools. Such a rollout gets no notice.
+    // The daemon's first status may already show a complete rollout, because OpenYurt performed it, or because the
+    // daemon has no pools. No notice is sent for this rollout.
     memory.completed = first && complete;
     memory.alarmed = false;
     if (!memory.completed) SendBegan(subject, rollout, now);
@@ -121,7 +121,7 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   memory.completed = memory.completed || complete;
   memory.alarmed = !complete;
   if (state.stage == RolloutStage::kRollbackComplete && !last.starts_with(StageName(RolloutStage::kStopped))) {
-    // The rollback ended before any status showed that the rollout had stopped. So the notice about the stop is sent
+    // The rollback finished before any status showed that the rollout had stopped. So the notice about the stop is sent
     // now.
     ShownStage stopped = state;
     stopped.stage = RolloutStage::kStopped;

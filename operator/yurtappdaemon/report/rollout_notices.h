@@ -1,5 +1,5 @@
-// Sends notices about rollouts to receivers outside the cluster. A notice says that a rollout began, waits for
-// approval, stopped, was rolled back, or is complete.
+// Sends notices about rollouts to receivers outside the cluster: a rollout began, waits for approval, stopped, was
+// rolled back, or is complete.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_NOTICES_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_NOTICES_H_
 
@@ -34,8 +34,8 @@ class RolloutNotices {
   // Sends the notices about the change of the status from `previous` to `now`, which must already be in the cluster.
   // `revisions` are the daemon's revisions.
   //
-  // The first call of a process also repeats the notices about `previous`. An earlier process may have ended before it
-  // sent them.
+  // The first call of a process also repeats the notices about `previous`, because an earlier process may have exited
+  // before it sent them.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous, const Json& now,
               Memory& memory) const;
 

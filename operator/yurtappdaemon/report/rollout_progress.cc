@@ -20,7 +20,7 @@ std::string WaitsForImages(const RolloutDecision& decision) {
 }
 
 // Returns the end of a message, which lists the pools that are not on currentRevision after a rollback. Returns "" if
-// there are none.
+// all pools are.
 std::string Except(const RolloutDecision& decision) {
   std::string text;
   const auto add = [&](const char* why, const std::vector<std::string_view>& pools) {
@@ -39,7 +39,7 @@ std::string NextOpening(const Rollout& rollout) {
          rollout.next_window->opens_locally + ")";
 }
 
-// Returns a text such as: group "north" (2 of 3). Returns "" if there is only one group.
+// Returns a phrase such as: group "north" (2 of 3). Returns "" if there is only one group.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
   return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group_number) + " of " +

@@ -26,7 +26,7 @@ inline constexpr char kDaemonSetsUnreadable[] = "DaemonSetsUnreadable";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 
-// Returns text such as "updates of all YurtAppDaemons are frozen until 2026-12-27T00:00:00Z: Christmas".
+// Returns a message such as "updates of all YurtAppDaemons are frozen until 2026-12-27T00:00:00Z: Christmas".
 std::string DescribeFreeze(const Freeze& freeze);
 
 // Returns the reason why no update starts although there is no freeze.

@@ -51,7 +51,7 @@ std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
 }
 
 // Returns the time at which the rollout in status began, for a process that did not run at that time. The result is too
-// early if the rollout leads to an older revision, and replaced an unfinished rollout.
+// early if the rollout restores an older revision, and replaced an unfinished rollout.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -79,14 +79,14 @@ class Spans {
       if (!step) continue;
       std::string name(pool.name());
       if (begins && *step == TraceStep::kDone) {
-        // A pool that already has the revision takes no steps.
+        // A pool that already has the revision does not go through steps.
         memory_.pools[std::move(name)] = {TraceStep::kDone, snapshot_.now};
       } else {
         Move(name, pool.phase(), *step, pool.last_transition(), std::string(pool.message()));
       }
     }
     if (!status.pools_truncated()) return;
-    // A truncated list has the pools that are not Ready first. A pool that it omits counts as Ready.
+    // In a truncated list, pools that are not Ready are first. A pool that the list omits counts as Ready.
     std::set<std::string_view> listed;
     for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {
@@ -192,7 +192,7 @@ class Spans {
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);
-  // The rollout is open until it has ended. A pool that joins after that does not open it again.
+  // The rollout is open until it has ended. A pool that joins later does not open it again.
   memory.open = view.is_ours() && memory.rollout.revision == snapshot.update->name &&
                 view.current_revision() != memory.rollout.revision && !HasEnded(ShownStageOf(status).stage);
   if (!memory.open) return;

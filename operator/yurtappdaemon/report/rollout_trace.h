@@ -32,7 +32,7 @@ class RolloutTrace {
   struct Memory {
     struct Pool {
       Step step = Step::kWait;
-      WallTime since;  // unset for kWait, which lasts from the beginning of the rollout
+      WallTime since;  // not set for kWait, which lasts from the beginning of the rollout
     };
     struct Group {
       WallTime begin;

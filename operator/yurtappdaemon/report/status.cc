@@ -25,8 +25,8 @@ constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 constexpr char kCompletedRevision[] = "completedRevision";
 
-// Returns the rank of the pool in the list of pools in status: first unhealthy pools, then Offline ones with reason
-// NoReadyNode, then Ready ones. If the list is truncated, its last entry shows a new leader which phases the omitted
+// Returns the rank of the pool in the list of pools in status: first unhealthy pools, then Offline pools with reason
+// NoReadyNode, then Ready pools. If the list is truncated, its last entry shows a new leader which phases the omitted
 // pools may have (StatusView::unlisted_have_soaked).
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
@@ -75,11 +75,11 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
     // currentRevision stays while no pool is selected, or while workloads of unselected pools exist. A user may select
-    // these pools again. If currentRevision had changed, they would get the new revision without an approval.
+    // these pools again. If currentRevision had changed, they would be updated to the new revision without an approval.
     const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
-    // Nothing has shown yet whether the revision works. If currentRevision had changed, no failure would be counted
-    // when the pools return.
+    // It is not known yet whether the revision works. If currentRevision had changed, failures would not count when the
+    // pools return.
     if (counts.all_offline() && !before.empty()) return before;
     if (input.rollout->target.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
@@ -209,8 +209,8 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
   }
 }
 
-// Sets or removes the condition about the pull of images before updates. The condition stays until the operator knows
-// whether the server keeps image volumes.
+// Sets or removes the condition about the pull of images before updates. The condition does not change until it is
+// known whether the server keeps image volumes.
 void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& image_volumes, Conditions& conditions) {
   using State = ImageVolumeSupport::State;
   if (!snapshot.daemon.strategy.rolling.prefetch) {
@@ -223,8 +223,8 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
   }
 }
 
-// Sets or removes the condition that lists the fields that the apiserver drops. A user must know them, because a gate
-// in a dropped field has no effect.
+// Sets or removes the condition that lists the fields that the apiserver drops. The user must be warned, because a
+// dropped field has no effect, even if it configures a gate.
 void SetCrdCondition(const std::optional<std::string>& missing, Conditions& conditions) {
   if (!missing) return;
   if (missing->empty()) {

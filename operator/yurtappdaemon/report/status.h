@@ -24,8 +24,8 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The status before this reconcile. The new status takes times from it. It includes fields that the server dropped
-  // because its CRD is old.
+  // The status before this reconcile, including fields that the server dropped because its CRD is old. The new status
+  // takes times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
   const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
@@ -33,16 +33,16 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
-  // The fields that the CRD lacks, joined into one text, or "" if it lacks none. nullopt if they are not known. The
-  // condition about them then stays as it is.
+  // The fields that the CRD lacks, joined into one string; "" if it has all fields. nullopt if they are not known. The
+  // condition about them then does not change.
   std::optional<std::string> missing_fields = std::nullopt;
   // True if this process last built a status that was not Complete. `previous` may be older than that status, because
   // its write failed or was delayed.
   bool was_incomplete = false;
 };
 
-// Builds the whole status. A state that has not changed keeps its time from the previous status, so an unchanged
-// cluster gives an equal status.
+// Builds the whole status. A state that has not changed keeps its time from the previous status, so the status of an
+// unchanged cluster stays equal.
 Json BuildStatus(const StatusInput& input);
 
 // Returns the merge patch that turns the status `before` into `after`, or null if they are equal. The patch applies

@@ -15,8 +15,8 @@ constexpr std::size_t kDigits = 8;
 
 using Places = std::vector<std::uint32_t>;
 
-// Returns the place of a pool in the order that the revision gives to the pools. This is a hash of both names. The
-// pool's name is hashed first, because FNV-1a mixes its last bytes badly.
+// Returns the position of a pool in the revision's order of the pools, which is a hash of both names. The pool's name
+// is hashed first, because FNV-1a mixes its last bytes badly.
 std::uint32_t PlaceOf(const std::string& pool, const std::string& revision) {
   return static_cast<std::uint32_t>(Fnv1a64(revision, Fnv1a64(pool)) >> 32U);
 }
@@ -31,8 +31,8 @@ std::string TextOf(const Places& places) {
   return text;
 }
 
-// Returns the places of the pools that `annotation` stores for the group. Returns nullopt if it stores none for the
-// group's present percentage.
+// Returns the positions of the pools that `annotation` stores for the group. Returns nullopt if it does not store pools
+// for the group's current percentage.
 std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& group) {
   if (IntAt(annotation, {group.name, "percent"}) != group.percent) return std::nullopt;
   const std::string text = StringAt(annotation, {group.name, "pools"}, "?");
@@ -47,7 +47,7 @@ std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& g
   return places;
 }
 
-// Returns the first `count` places of the pools in `left`.
+// Returns the first `count` positions of the pools in `left`.
 Places FirstPlaces(const Places& of_pool, const std::vector<std::size_t>& left, std::size_t count) {
   Places places;
   places.reserve(left.size());

@@ -1,9 +1,11 @@
-// Assigns each pool to a group of the rollout. A group with `percent` gets this share of the pools, as follows. Pure.
+// Assigns each pool to a group of the rollout. A group with `percent` receives this share of the pools, as follows.
+// Pure.
 //
 // - Each revision has its own order of the pools: a hash of the revision's name and the pool's name.
-// - A group with `percent` gets the first pools of this order that no earlier group has.
+// - A group with `percent` receives the first pools of this order that no earlier group has.
 // - When the rollout begins, the operator stores the pools of these groups in kPercentGroupsAnnotation of the
-//   ControllerRevision. They stay the same from then on: a pool that joins later does not enter such a group.
+//   ControllerRevision. From then on, they do not change: a pool that joins later is not added to a group with
+//   `percent`.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 

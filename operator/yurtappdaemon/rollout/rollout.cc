@@ -136,7 +136,7 @@ class RolloutDecider {
     if (!failures_take_slots_ && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
-    // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, such
+    // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, unhealthy
     // pools would take all slots and block the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnTarget(pool);
     if (!broken_before) return true;
@@ -158,8 +158,8 @@ class RolloutDecider {
     }
   }
 
-  // Marks the pools that the partition keeps on the old revision: the last ones, by group and then by name. A change of
-  // a pool's health does not change the order.
+  // Marks the pools that the partition keeps on the old revision: the last pools, by group and then by name. A change
+  // of a pool's health does not change the order.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -169,7 +169,7 @@ class RolloutDecider {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // Counts the pools that went offline after their update, and those that went offline without one (control_offline).
+  // Counts the pools that went offline after their update, and (control_offline) without an update.
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
@@ -256,8 +256,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are offline or unavailable
-  // already come first, because they need no further slot.
+  // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are already offline or
+  // unavailable come first, because they do not need an additional slot.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -279,7 +279,7 @@ class RolloutDecider {
   }
 
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
-  // partition do not block them. A pool that is updated to the target now is left out.
+  // partition do not block them. A pool that is updated to the target now is skipped.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     Start(Step::kRerender,
@@ -350,7 +350,7 @@ class RolloutDecider {
   }
 
   // Chooses the pools whose nodes pull the new images now. These are the next `ahead` pools, ordered by the opening of
-  // their window and then by the order of updates. Pools whose time-out is over are chosen in addition to these.
+  // their window and then by the order of updates. Pools whose timeout is over are chosen in addition.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -411,8 +411,8 @@ class RolloutDecider {
   }
 
   // Returns whether the rejected update of the pool may be retried. If failures have stopped the rollout, it may be
-  // retried only if the other failures, without the rejections, would not have stopped it. Without a retry, nothing
-  // would show that the cause of the rejections is gone.
+  // retried only if the failures other than rejections would not have stopped it. The retry shows whether the cause of
+  // the rejections is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnTarget(pool)) return true;
@@ -421,8 +421,8 @@ class RolloutDecider {
     return in_.target_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
-  // Retries failed updates last, so that one that fails again takes no slot from other pools. They begin with another
-  // pool in each turn, so that one that always fails does not take every slot.
+  // Retries failed updates last, so that an update that fails again does not take a slot from other pools. Each turn
+  // begins with another pool, so that an update that always fails does not take every slot.
   void RetryRejected() {
     std::vector<std::size_t> retries;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -477,19 +477,19 @@ class RolloutDecider {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  // Failed pools count for maxUnavailable. This is so in a rollback, because maxFailures does not stop it. After the
-  // rollout, this is so only if more pools have failed than maxFailures allows.
+  // Failed pools count for maxUnavailable. True in a rollback, because maxFailures does not stop it. After the rollout,
+  // true only if more pools have failed than maxFailures allows.
   bool failures_take_slots_ = false;
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
-  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected ones
+  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected pools
   Slots slots_;
   std::vector<Slots> group_slots_;
-  std::vector<bool> open_;             // by group: the target may reach its pools now
+  std::vector<bool> open_;             // by group: its pools may be updated to the target now
   std::vector<bool> online_done_;      // by group: it is open, and its online pools are done
   std::vector<bool> only_joining_;     // by group: all its workloads were created for joining pools
   std::vector<std::size_t> pools_in_;  // by group: the number of its pools
-  std::vector<std::size_t> numbers_;   // by group: its place among those that have pools, from 1
+  std::vector<std::size_t> numbers_;   // by group: its number among the groups that have pools, from 1
   std::vector<bool> held_by_partition_;
 };
 

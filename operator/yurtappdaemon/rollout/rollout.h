@@ -3,7 +3,7 @@
 //
 // Terms:
 //
-// - target: the revision that the pools must get
+// - target: the revision that the pools must have at the end
 // - soak: an updated pool stays healthy for minReadySeconds
 // - slot: one of the pools that may be unavailable (maxUnavailable)
 // - gate: an update window or the freeze
@@ -22,8 +22,8 @@
 // - Slots: in both directions, and for updates after a change of the pool itself.
 // - Gates: in direction `out`. A group waits for its delayed pools.
 // - Holds: in both directions. The group of a held pool finishes without it.
-// - Prefetch: a pool waits until its nodes have pulled the new images. These do not wait: the first group (it shows
-//   whether the revision works at all), offline pools, and rollbacks.
+// - Prefetch: a pool waits until its nodes have pulled the new images. The first group (which shows whether the
+//   revision works at all), offline pools, and rollbacks do not wait.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 
@@ -40,12 +40,12 @@
 
 namespace yad {
 
-// The state of the images that the target brings to a pool.
+// The state of the target's new images for a pool.
 enum class NewImages {
   kNone,     // nothing has to be pulled before the update
-  kMissing,  // the nodes do not have all of them yet
-  kLate,     // missing after the time-out; the update still waits (onTimeout Wait)
-  kPulled,   // the nodes have them, or the update no longer waits for them
+  kMissing,  // the nodes do not have all images yet
+  kLate,     // missing after the timeout; the update still waits (onTimeout Wait)
+  kPulled,   // the nodes have the images, or the update no longer waits for them
 };
 
 // One selected pool.
@@ -57,26 +57,25 @@ struct RolloutPool {
   // finished its soak and its checks.
   bool offline_after_update = false;
   bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
-  // The server rejected the pool's update to the target. The revision is not the cause, but for example a quota.
+  // The server rejected the pool's update to the target for a reason outside the revision, such as a quota.
   bool update_blocked = false;
-  // The last write of the target failed because of a webhook, or because the operator lacks a right. The failure may
-  // concern all pools, so the rollout waits for this pool. But other pools are updated before it is retried.
+  // The last write of the target failed because of a webhook, or because the operator lacks a permission. The failure
+  // may affect all pools, so the rollout waits for this pool. But other pools are updated before the write is retried.
   bool write_failed = false;
-  bool held = false;            // its site allows no update to start
+  bool held = false;            // its site blocks updates
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
-  bool on_target = false;       // its workload is the target's rendering for the pool
-  // True if this rollout updated the pool to the target (the revision that the pools must get). The health of such a
-  // pool shows whether the target works.
+  bool on_target = false;       // its workload equals the rendered workload of the target
+  // True if this rollout updated the pool to the target. The health of the pool then shows whether the target works.
   bool updated = false;
-  bool label_names_target = false;  // its workload's label names the target
+  bool label_names_target = false;  // its workload's label refers to the target
   bool joining = false;             // its workload was created from the target when the pool was first selected
   bool pool_changed = false;        // the pool has changed since its workload was rendered
-  bool healthy = false;             // the workload is healthy in its present generation
-  bool been_healthy = false;        // it was healthy on its present revision at least once
+  bool healthy = false;             // the workload is healthy in its current generation
+  bool been_healthy = false;        // it was healthy on its current revision at least once
   bool soaked = false;              // healthy for minReadySeconds on this revision, at least once
-  bool verified = true;             // its update has passed all checks, or needs none
+  bool verified = true;             // its update has passed all checks, or needs no checks
   bool check_failed = false;
   bool overdue = false;       // exceeded progressDeadlineSeconds of the rollout or of its Deployment
   bool rejected = false;      // the server rejected the target for this pool, which counts as a failure
@@ -89,8 +88,8 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
-// How long the same failed update is retried first. This is longer than the longest delay between two tries of a write,
-// 5 min. In a shorter turn, the delay would never grow, because it starts again from 1 s in each turn.
+// How long the same failed update is retried first. This is longer than 5 min, the longest delay between two attempts
+// of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter turn.
 inline constexpr std::chrono::minutes kRetryTurn{15};
 
 struct RolloutInput {
@@ -98,20 +97,20 @@ struct RolloutInput {
   bool paused = false;
   bool frozen = false;             // a freeze of the whole fleet is in force
   bool target_is_current = false;  // the target is status.currentRevision
-  // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to go
-  // back to, so no update starts.
+  // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to
+  // roll back to, so no update starts.
   bool revision_failed = false;
-  // True if the rollout of the target was complete once: all pools had it, except failed ones that maxFailures allowed.
-  // An update to the target is then not a rollback, so windows and the freeze delay it.
+  // True if the rollout of the target was complete once: all pools had the target, except failed pools that maxFailures
+  // allowed. An update to the target is then not a rollback, so windows and the freeze delay it.
   bool target_complete = false;
   // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
   // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
   bool all_updated = false;
   // True if the rollout to the target was complete once. Later failures of pools that had finished their update then do
-  // not count. Unlike all_updated, this stays true when a pool joins or has to be updated again.
+  // not count. Unlike all_updated, it stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  // The number of the present turn of kRetryTurn. In each turn, another one of the failed updates is retried first.
+  // The number of the current turn of kRetryTurn. In each turn, another failed update is retried first.
   std::uint64_t turn = 0;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
@@ -126,12 +125,12 @@ enum class Step {
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // nothing is left, except for pools that the partition or their site blocks
+  kComplete,            // all pools are updated, except those that the partition or their site blocks
   kMoving,              // updates run, or updated pools are not yet healthy, soaked and checked
   kWaitingForApproval,  // for the approval of `group`
-  kWaitingForWindow,    // all updates that are left wait for update windows
-  kFrozen,              // all updates that are left wait for the end of the freeze
-  kOutage,              // sites that were not updated went offline too, so no update starts
+  kWaitingForWindow,    // all remaining updates wait for update windows
+  kFrozen,              // all remaining updates wait for the end of the freeze
+  kOutage,              // pools that were not updated went offline together with updated pools, so no update starts
   kBudgetExceeded,      // more pools have failed than maxFailures allows, so no update starts
   kPaused,
 };
@@ -172,11 +171,11 @@ struct RolloutDecision {
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the target
   std::size_t failures_allowed = 0;
-  // The first group that exceeds its own maxFailures, or nullopt if there is none.
+  // The first group that exceeds its own maxFailures, or nullopt.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether an outage, and not the revision, is the probable cause why updated pools went offline: at least as
-  // many pools went offline without an update.
+  // Returns whether updated pools probably went offline because of an outage, and not because of the revision: at least
+  // as many pools went offline without an update.
   bool outage() const { return offline_after_update > 0 && control_offline >= offline_after_update; }
 };
 

@@ -1,5 +1,5 @@
-// The record of a pool's last update: when and how a RollingUpdate changed the workload to its present revision. The
-// update stores it in an annotation of the workload, so that a new leader can read it.
+// The record of a pool's last update: when and how a RollingUpdate changed the workload to its current revision. The
+// update stores the record in an annotation of the workload, so that a new leader can read it.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -18,15 +18,15 @@ struct UpdateRecord {
   bool online = false;   // the pool had a ready node
   bool created = false;  // the write created the workload, so its checks do not run
   bool joining = false;  // the write created the workload when its pool was first selected
-  // The revision label that the workload had when its pods changed last; "" if it is equal to `revision`. A write that
-  // does not change the pods, such as one of only the replicas, may change the label.
+  // The revision label that the workload had when its pods changed last; "" if it is equal to `revision`. The label may
+  // also change in a write that does not change the pods, such as a change of only the replicas.
   std::string pods_revision = {};
 
   bool operator==(const UpdateRecord&) const = default;
   std::string ToAnnotation() const;
 };
 
-// Returns the record of a workload's present revision. Returns nullopt if it is missing, malformed, or about another
+// Returns the record of a workload's current revision. Returns nullopt if it is missing, malformed, or about another
 // revision.
 std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload);
 

@@ -1,4 +1,4 @@
-// The reasons why a pool that needs an update does not get it now: the values of `status.pools[].waitingFor`.
+// The reasons why a pool that needs an update is not updated now: the values of `status.pools[].waitingFor`.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_WAITING_FOR_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_WAITING_FOR_H_
 

@@ -1,4 +1,4 @@
-// The state of update windows at a moment. Pure, except for the system's time zone database.
+// The state of update windows at one point in time. Pure, except for the system's time zone database.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
 
@@ -20,8 +20,8 @@ struct WindowState {
   std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
-// Returns the state of `windows` at `now`. Without windows, it is open. `time_zone` applies to windows without their
-// own zone; "" means UTC.
+// Returns the state of `windows` at `now`: open if `windows` is empty. `time_zone` applies to windows that do not set
+// their own; "" means UTC.
 WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now);
 
 }  // namespace yad

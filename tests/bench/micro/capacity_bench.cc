@@ -24,7 +24,7 @@ StringMap NodeLabels(int i) {
           {"topology.kubernetes.io/zone", "zone-" + std::to_string(i % 5)}};
 }
 
-// Half of the nodes are leased, with three pods each. The others are free. The pods have `shapes` different
+// Half of the nodes are leased, with three pods each. The other nodes are free. The pods have `shapes` different
 // requirements.
 Snapshot MakeSnapshot(int count, int shapes) {
   Snapshot snapshot(testing::Autoscaler({{"scaleUp", {{"maxPerCycle", 10000}}}}));

@@ -33,7 +33,7 @@ const Snapshot& AtRest(int pools);
 // Returns AtRest(pools) after a change of the daemon's image.
 Snapshot WithNewRevision(int pools);
 
-// Returns the JSON text of a list of `count` Deployments.
+// Returns the JSON of a list of `count` Deployments.
 std::string DeploymentPage(int first, int count);
 
 // Returns the number of bytes that malloc has allocated and not freed.

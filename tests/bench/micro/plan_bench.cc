@@ -72,7 +72,7 @@ void CreateBody(benchmark::State& state) {
 }
 BENCHMARK(CreateBody);
 
-// Measures a plan of a rollout that updates one of many pools. The operator makes such a plan for each event of a pool.
+// Measures a plan of a rollout that updates one of many pools. The operator makes this plan for each event of a pool.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
   snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;
@@ -148,7 +148,7 @@ class Resting {
       if (request.method == "PATCH") {
         daemon_.merge_patch(*ParseJson(request.body));
         daemon_["metadata"]["resourceVersion"] = std::to_string(++version_);
-      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // there are no revisions of OpenYurt
+      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // OpenYurt has no revisions
         return testing::JsonResponse({{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}});
       }
       return testing::JsonResponse(daemon_);

@@ -31,7 +31,7 @@ void QueueAddGetDone(benchmark::State& state) {
 BENCHMARK(QueueAddGetDone)->Threads(1)->Threads(4)->UseRealTime();
 
 // Measures a list as the reflector reads it: it parses and reduces pages of 500 objects, and then puts all objects into
-// the store at once. bytes_per_object is the memory of the filled store.
+// the store together. bytes_per_object is the memory of the filled store.
 void StoreList(benchmark::State& state) {
   constexpr int kPage = 500;
   const int count = static_cast<int>(state.range(0));

@@ -1,5 +1,5 @@
-// Measures an admission call from the body of the request to the body of the answer. It does not include the dry run,
-// whose result the webhook has cached.
+// Measures an admission call from the body of the request to the body of the response. It does not include the dry run,
+// because the webhook has cached its result.
 #include <benchmark/benchmark.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // A preloaded library that shifts the time of day by $WRONG_CLOCK_SECONDS. It does not shift:
-// - the monotonic clock, which is right on a machine with a wrong clock too
+// - the monotonic clock, which is also correct on a machine with a wrong clock
 // - time(), because TLS would reject the servers' certificates
 #include <sys/syscall.h>
 #include <time.h>

@@ -215,7 +215,7 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
   });
 }
 
-// The fault quotes only the beginning of the query. The cut must not be inside "é".
+// The error quotes only the beginning of the query. The cut must not be inside "é".
 TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =

@@ -1,4 +1,4 @@
-// Valid YurtAppDaemons for tests, and a test case: changes of a valid object and the expected faults.
+// Valid YurtAppDaemons for tests, and a test case: changes of a valid object and the expected errors.
 #ifndef TESTS_UNIT_API_VALIDATION_CASES_H_
 #define TESTS_UNIT_API_VALIDATION_CASES_H_
 
@@ -52,7 +52,7 @@ inline std::vector<std::string> Texts(const FieldErrors& errors) {
   return texts;
 }
 
-// Changes of a valid YurtAppDaemon with a Deployment template, and the expected faults.
+// Changes of a valid YurtAppDaemon with a Deployment template, and the expected errors.
 struct ValidationCase {
   std::vector<SpecEdit> edits;
   std::vector<std::string> errors;

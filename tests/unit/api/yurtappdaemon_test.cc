@@ -138,7 +138,7 @@ TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }
 
-// As the rule of the CRD has it.
+// The CRD has the same rule.
 TEST(UpdateTest, InvalidSelectorIsImmutableToo) {
   for (const char* broken : {"{}", R"({"matchExpressions": [{"key": "app", "operator": "In"}]})"}) {
     EXPECT_EQ(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", Json::parse(broken))).size(), 1U);

@@ -39,7 +39,7 @@ TEST(LogTest, AnyBytesBecomeOneLineOfValidUtf8) {
            Case{"\xC2\x80 \xC2\x9B[31m \xC2\x9F \xC2\xA0", "\\u0080 \\u009b[31m \\u009f \xC2\xA0"},
            Case{"Größe 池 \xF0\x9F\x98\x80", "Größe 池 \xF0\x9F\x98\x80"},
            Case{"\xFF", replaced},
-           Case{"\xC3", replaced},                                // cut off
+           Case{"\xC3", replaced},                                // truncated
            Case{"\xC0\xAF", replaced + replaced},                 // overlong
            Case{"\xED\xA0\x80", replaced + replaced + replaced},  // a surrogate
            Case{"\xF4\x90\x80\x80", replaced + replaced + replaced + replaced},

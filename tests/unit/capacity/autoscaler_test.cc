@@ -96,7 +96,7 @@ TEST(AutoscalerTest, AbsentFieldsHaveTheDefaultsOfTheCrd) {
 const std::string kAtLeast = "must be greater than or equal to ";
 const std::string kAtMost = "must be less than or equal to ";
 
-// A JSON pointer below /spec, an invalid value for it, and a part of the expected fault.
+// A JSON pointer below /spec, an invalid value for it, and a part of the expected error.
 using FaultCase = std::tuple<std::string, Json, std::string>;
 
 std::vector<FaultCase> FaultsOfThePool() {
@@ -205,7 +205,7 @@ TEST(AutoscalerTest, ThePoolCannotBeChanged) {
               HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is immutable: the "
                         "nodes leased for \"hangzhou\" would have no NodePoolAutoscaler; delete this "
                         "object and create one for the other pool"));
-  // Before an autoscaler has a pool, it has no leases. So its pool may be set.
+  // An autoscaler without a pool has no leases, so its pool may be set.
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(Good(), Json::object()), IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-// When the Controller runs the next pass after a pass that has failed.
+// Tests when the Controller runs the next pass after a failed pass.
 #include <gtest/gtest.h>
 
 #include <atomic>

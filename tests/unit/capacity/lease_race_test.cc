@@ -1,4 +1,4 @@
-// Leases and releases of CapacityReconciler while its caches are outdated.
+// Leases and releases of CapacityReconciler while its caches are stale.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class LeaseRaceTest : public ::testing::Test {
   void SetPool(const Json& spec) {
     world_.cluster.Edit(kNodePoolType, {"", "hangzhou"}, [&](Json& pool) { pool["spec"] = spec; });
   }
-  // Runs a pass each second. Updates the caches of Nodes and autoscalers, but not those of pools and pods.
+  // Runs a pass each second. Updates the caches of Nodes and autoscalers, but not the caches of pools and pods.
   void RunWithStalePoolsAndPods(int passes) {
     for (int i = 0; i < passes; ++i) {
       world_.clock.Advance(std::chrono::seconds(1));

@@ -126,7 +126,7 @@ TEST(LeasePatchTest, ReleaseKeepsAttributesThatTheNodeHadWithTheValueOfThePool) 
   ExpectSameAttributes(back, node);
 }
 
-// The Node lacks the label, and ObjectMeta::Label returns "" for such a label.
+// The Node lacks the label, and ObjectMeta::Label returns "" for a missing label.
 TEST(LeasePatchTest, AnEmptyLabelOfThePoolIsWritten) {
   const Node node = SpareNode();
   const Node leased = After(node, LeasePatch(node, Joining(), {{{"edge", ""}}, {}, {}}));

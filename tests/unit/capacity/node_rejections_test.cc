@@ -28,7 +28,7 @@ class NodeRejectionsTest : public ::testing::Test {
       return FakeCluster::Fault{HttpResponse{422, {}, status.dump()}};
     });
   }
-  // Runs passes for some seconds, then none for 570 s, and then again for some seconds.
+  // Runs passes for some seconds, then no passes for 570 s, and then again for some seconds.
   void RunAlmostTenMinutes() {
     world_.Run(3);
     world_.clock.Advance(std::chrono::seconds(570));

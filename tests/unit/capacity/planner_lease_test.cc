@@ -89,7 +89,7 @@ TEST(LeaseTest, LeaseWithoutAFreeNodeNamesTheRequirements) {
 TEST(LeaseTest, RetryTimeOfAFailedShapeDoesNotChangeWhileItWaits) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
-  snapshot.Free("n1", "4", {{"size", "l"}});  // was Ready before the failed try
+  snapshot.Free("n1", "4", {{"size", "l"}});  // was Ready before the failed attempt
   snapshot.Waiting("a", "1", {{"size", "l"}});
   snapshot.Waiting("b", "1", {{"size", "l"}});
   const CapacityPlan plan = snapshot.Plan();
@@ -240,7 +240,7 @@ TEST(LeaseTest, ANodeThatBecameReadyAfterTheFailedTryCountsAsNew) {
   EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
 }
 
-// Objects have times in whole seconds, so the node may have become ready after the failed try.
+// Objects have times in whole seconds, so the node may have become ready after the failed attempt.
 TEST(LeaseTest, ANodeThatBecameReadyInTheSameSecondAsTheFailedTryCountsAsNew) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
@@ -265,7 +265,7 @@ TEST(LeaseTest, PendingPodOfADaemonSetCausesNoLeaseAndNoShortage) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 60);
   snapshot.Free("n2");
-  // As a pod of a DaemonSet: its affinity names one node, which is too small.
+  // Like the pod of a DaemonSet: its affinity requires one node, which is too small.
   Pod& pod = snapshot.Waiting("ds", "64");
   pod.of_node = true;
   CapacityPlan plan = snapshot.Plan();

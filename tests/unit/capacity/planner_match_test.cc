@@ -1,4 +1,4 @@
-// PlanCapacity: which pods wait for a node, and which nodes of the pool they get.
+// PlanCapacity: which pods wait for a node, and which nodes of the pool are assigned to them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ TEST(ExpectationTest, PodThatToleratesThePressureAndDoesNotFitIsUnschedulable) {
   EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
 }
 
-// ---- 3. pods first get leased nodes that expect no pod
+// ---- 3. leased nodes that do not expect a pod are assigned first
 
 TEST(MatchTest, AnIdleNodeIsUsedBeforeAnotherNodeIsLeased) {
   Snapshot snapshot;

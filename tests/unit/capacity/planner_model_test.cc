@@ -343,7 +343,7 @@ TEST(PlannerModelTest, PlanExpectsTheSamePodsOnTheSameNodesAsAReferencePlanner) 
     spec.max_nodes = 0;
     spec.shortages.clear();
     snapshot.pool_gone = snapshot.stopped = false;
-    for (Node& node : snapshot.nodes) {  // Nodes expect no pods, and joining nodes are Ready.
+    for (Node& node : snapshot.nodes) {  // Nodes do not expect pods, and joining nodes are Ready.
       const auto lease = LeaseOf(snapshot, node);
       if (!lease) continue;
       NodeLease unbound = *lease;

@@ -102,7 +102,7 @@ struct Snapshot {
   std::deque<Pod> pods;
 };
 
-// Returns the leases of the plan as texts:
+// Returns the leases of the plan as strings:
 // - "n1: a b" is node n1 for pods a and b.
 // - "n2: standby" is a standby node.
 // - "none: c" is pod c without a node.
@@ -123,7 +123,7 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   return names;
 }
 
-// Returns a shortage in the form of status. It began `since_ago` seconds ago, and the next try is in `retry_in`
+// Returns a shortage in the form of status. It began `since_ago` seconds ago, and the next attempt is in `retry_in`
 // seconds.
 inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
                        const std::vector<std::string>& pods, int since_ago = 60) {

@@ -32,7 +32,7 @@ class CapacityWorld : public EventSink {
     events.push_back(regarding.kind + " " + regarding.key.name + " " + reason);
   }
 
-  // Replaces the controller with one that remembers nothing, as a restart of the operator does.
+  // Replaces the controller with a new controller that has no state, as a restart of the operator does.
   void Restart() {
     CapacityReconciler::Options options;
     options.pool_type = [] { return kNodePoolType; };
@@ -82,7 +82,7 @@ class CapacityWorld : public EventSink {
   }
   void DeletePod(const std::string& name) { cluster.Delete(kPodType, {"shop", name}); }
 
-  // Binds each pending pod to the first node on which it may run. Marks all others as unschedulable.
+  // Binds each pending pod to the first node on which it may run. Marks all other pods as unschedulable.
   void Schedule() {
     for (const Json& object : cluster.List(kPodType)) {
       const Pod pod = ParsePod(object);

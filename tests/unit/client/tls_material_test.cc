@@ -30,7 +30,7 @@ TEST_F(TlsMaterialReaderTest, FileIsReadAgainAfterAMinute) {
   EXPECT_EQ(CaAfter("two"), "two");
 }
 
-// The file may be empty while another program writes it, or if the disk is full. Without a CA, the transport would
+// The file may be empty while another program writes it, or if the disk is full. With an empty CA, the transport would
 // trust the system's CAs.
 TEST_F(TlsMaterialReaderTest, LastCaIsKeptWhileTheFileIsMissingOrEmpty) {
   EXPECT_EQ(CaAfter(""), "one");

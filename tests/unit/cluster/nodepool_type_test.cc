@@ -14,7 +14,7 @@ using testing::FakeTransport;
 
 HttpResponse Answer(const Json& body) { return {200, {{"content-type", "application/json"}}, body.dump()}; }
 
-// Answers discovery requests. The group has four versions, and all but v1 serve NodePools.
+// Responds to discovery requests. The group has four versions, and all versions except v1 serve NodePools.
 Result<HttpResponse> Serve(const HttpRequest& request) {
   if (request.path == "/apis/apps.openyurt.io") {
     return Answer(

@@ -40,7 +40,7 @@ TEST(JsonCodecTest, MalformedTextIsADecodeErrorWithAnExcerpt) {
   EXPECT_THAT(ParseJson("<html>").error().message, ::testing::HasSubstr("<html>"));
 }
 
-// The result must equal that of nlohmann_json's parser.
+// The result must equal the result of nlohmann_json's parser.
 TEST(JsonCodecTest, EveryValueIsParsedUnchanged) {
   for (const std::string text : {"0",
                                  "-1",
@@ -80,7 +80,7 @@ TEST(JsonCodecTest, OnlyManagedFieldsOfAResponseAreOmitted) {
       R"({"metadata":{"managedFields":[{"a":1}],"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
   const std::string without = R"({"metadata":{"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
   const std::string other = R"(,"x":{"object":)" + object + R"(,"items":[)" + object + "]}}";
-  // The large number in the second text is one that only the slow parser can read.
+  // Only the slow parser can read the large number in the second document.
   for (const std::string& end : {other, std::string(R"(,"y":123456789012345678901234567890)") + other}) {
     const auto parsed = [&](const std::string& text) { return DumpJson(Json::parse(text + end)); };
     const auto answered = [&](const std::string& text) { return DumpJson(ParseAnswer(text + end).value()); };

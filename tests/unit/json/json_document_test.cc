@@ -22,7 +22,7 @@ TEST(JsonDocumentTest, ATreeMayContainOnlySelectedParts) {
   EXPECT_EQ(document.TreeOfObject({{"metadata"}}).dump(), R"({"metadata":{"name":"a"}})");
 }
 
-// ParseMeta must return the same metadata for a text and for its tree, also for texts that no apiserver writes.
+// ParseMeta must return the same metadata for a document and for its tree, even for documents that no apiserver writes.
 TEST(JsonDocumentTest, MetadataOfTheTextEqualsThatOfTheTree) {
   const std::vector<std::string> odd = {"null",  "5",  "-5", "18446744073709551615",       "1.5",          "true",
                                         "\"x\"", "[]", "{}", R"({"b":"1","a":"2","c":3})", R"([1,{},"x"])"};

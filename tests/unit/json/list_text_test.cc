@@ -73,7 +73,7 @@ TEST(ListTextTest, TruncatedOrAmbiguousListIsRejected) {
   }
 }
 
-// One object that nests too deeply must not prevent the reading of the others, in a list or in a watch.
+// An object that nests too deeply must not prevent the reading of the other objects in a list or a watch.
 TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDeepestLevels) {
   std::string deep = "1";
   for (int i = 0; i < 2'500; ++i) deep = R"([{"a":)" + std::move(deep) + "}]";

@@ -23,7 +23,7 @@ TEST(PackedBytesTest, DefaultAndEmptyTextUnpackAsEmpty) {
   EXPECT_EQ(PackedBytes("", 1).Unpack(), "");
 }
 
-// Memory budgets count unpacked sizes. The first text of a family is stored unpacked, and has a size too.
+// Memory budgets count unpacked sizes. The first value of a family is stored unpacked, and also has a size.
 TEST(PackedBytesTest, ReportsTheUnpackedSize) {
   const std::string text = Noise(3000, 7);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(PackedBytes(text, 77).unpacked_size(), text.size());

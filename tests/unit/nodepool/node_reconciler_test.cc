@@ -147,7 +147,7 @@ TEST_F(NodeReconcilerTest, PoolIsReadOncePerSecondForManyNodes) {
   EXPECT_FALSE(world_.giving.Reconcile({"", "n19"}, {})) << "the confirmation is too old";
 }
 
-// The lease contains attributes of a newer version of the pool than the cached one.
+// The lease contains attributes of a newer version of the pool than the cached version.
 TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsStale) {
   world_.AddPool("a");
   world_.AddNode("n", "a");
@@ -212,7 +212,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";
-  // The pool is newer than the CRD, so its deletion removes the attributes at once.
+  // The pool is newer than the CRD, so its deletion removes the attributes immediately.
   crd_born(2);
   world_.AddPool("a", kSpec);
   born(kNodePoolType, "a", std::chrono::minutes(1));

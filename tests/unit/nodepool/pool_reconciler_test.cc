@@ -89,7 +89,7 @@ TEST_F(PoolReconcilerTest, ChangeWithinASecondIsRequeuedForTheEndOfTheSecond) {
 TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
-  // As with OpenYurt's CRD, the server drops the fields that it does not know.
+  // As with OpenYurt's CRD, the server drops unknown fields.
   Json stored = world_.Pool("a");
   world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     if (request.subresource != "status") return std::nullopt;
@@ -118,7 +118,7 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.clock.Advance(seconds(5));
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
-  // A change of a dropped field is sent only if ten minutes have passed. An upgrade of the CRD then has an effect.
+  // A change of a dropped field is sent only if ten minutes have passed. So an upgrade of the CRD takes effect.
   const auto change = [&](const char* cpu) {
     world_.clock.Advance(seconds(5));
     world_.EditNode("n1", {{"status", {{"capacity", {{"cpu", cpu}}}}}});
@@ -169,7 +169,7 @@ TEST_F(PoolReconcilerTest, ObservedGenerationThatTheCrdPrunesCausesNoSecondWrite
   EXPECT_EQ(StringAt(*FindConditionIn(stored["status"], "Ready"), {"status"}), "False");
   change("8");
   EXPECT_EQ(count(), 0U);
-  // After ten minutes, a change is sent with all fields. An upgrade of the CRD then has an effect.
+  // After ten minutes, a change is sent with all fields. So an upgrade of the CRD takes effect.
   world_.clock.Advance(minutes(10));
   change("9");
   EXPECT_EQ(count(), 1U);

@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 
-// A server that answers access reviews. It may have yurt-manager's webhook configuration and Lease, and the Lease of
-// yurt-app-manager.
+// A server that responds to access reviews. It may have yurt-manager's webhook configuration and Lease, and the Lease
+// of yurt-app-manager.
 class YurtManagerTest : public ::testing::Test {
  protected:
   static HttpResponse Answer(int status, const Json& body) {

@@ -53,7 +53,7 @@ class OutboxTest : public ::testing::Test {
       }
       std::this_thread::yield();
     }
-    clock_.AwaitWaiters(2);  // The second one is the thread that limits the time of a stop.
+    clock_.AwaitWaiters(2);  // The second waiter is the thread that limits the time of a stop.
     std::lock_guard lock(mutex_);
     return posts_;
   }

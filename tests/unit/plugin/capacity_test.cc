@@ -138,7 +138,7 @@ TEST(CapacityPlanTest, AttributesOfThePoolDetermineWhichPodsALeasedNodeGets) {
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
   EXPECT_EQ(Json::parse(RunPlan(kSnapshot + pool, {"-o", "json"}).out)["leases"][0]["node"], nullptr)
       << "the pod does not tolerate the pool's taint";
-  // The attributes of pools other than the autoscaler's are ignored.
+  // The attributes of other pools than the autoscaler's pool are ignored.
   std::string other = pool;
   other.replace(other.find("hangzhou"), 8, "beijing");
   EXPECT_EQ(Json::parse(RunPlan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");

@@ -166,7 +166,7 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {
   EXPECT_EQ(made->name, one->name);
   EXPECT_EQ(made->label, one->label);
   EXPECT_EQ(made->number, 3);
-  // Another revision already has this name. So the plugin uses the next hash, as the operator does.
+  // Another revision already has this name, so the plugin uses the next hash, as the operator does.
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));

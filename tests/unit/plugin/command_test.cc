@@ -155,7 +155,7 @@ TEST_F(CommandTest, UndoWarnsIfItRemovesTheServiceTemplate) {
   AddRevision(DaemonJson("app:1"), 1);
   AddRevision(Daemon(), 2);
   for (const DryRun dry_run : {DryRun::kClient, DryRun::kServer, DryRun::kNone}) {
-    add_service();  // The apiserver in memory stores a PUT with dryRun, too.
+    add_service();  // The apiserver in memory also stores a PUT with dryRun.
     options_.dry_run = dry_run;
     EXPECT_EQ(Run(RunUndo), kDone);
     EXPECT_EQ(err_.str(),
@@ -179,7 +179,7 @@ TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
   EXPECT_EQ(out_.str(),
             "yurtappdaemon.apps.openyurt.io/web skipped rollback (current template already matches revision 2)\n");
   EXPECT_TRUE(cluster_.writes().empty());
-  options_.revision = std::nullopt;  // the revision before the current one
+  options_.revision = std::nullopt;  // the revision before the current revision
   EXPECT_EQ(Run(RunUndo), kDone);
   Json undone = Daemon();
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
@@ -352,7 +352,7 @@ TEST_F(FailingWatchTest, RestoredEtcdEndsTheCommand) {
   for (const auto command : {RunStatus, RunPools}) {
     watches_ = 0;
     transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
-      // The second watch is that of the reflector.
+      // The second watch is the reflector's watch.
       if (!IsList(request) || watches_ < 2) return Answer(request);
       Json daemon = Daemon();
       daemon["metadata"]["resourceVersion"] = "1";

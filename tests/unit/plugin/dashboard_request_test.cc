@@ -205,7 +205,7 @@ TEST(ActionTest, InvalidActionsAndValuesAreRejected) {
   }
 }
 
-// Checks that the plugin can parse the command line of each action, and gets the values of the request from it.
+// Checks that the plugin can parse the command line of each action, and reads the values of the request from it.
 class ActionParseTest : public testing::ConsoleTest {};
 
 TEST_F(ActionParseTest, ArgumentsAreParsedUnchanged) {

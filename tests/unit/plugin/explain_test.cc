@@ -1,4 +1,4 @@
-// kubectl yad explain, for users with all rights and for users with few.
+// kubectl yad explain, for users with all permissions and for users with few permissions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -51,7 +51,7 @@ class GatesTest : public SessionTest {
     if (!rolling.is_null()) daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
     cluster_.Create(kYurtAppDaemonType, std::move(daemon));
   }
-  // Answers all requests with this method for this resource with an error.
+  // Responds with an error to all requests with this method for this resource.
   void Reject(const std::string& method, const std::string& resource, int code, const std::string& reason) {
     cluster_.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.method != method || request.resource != resource) return std::nullopt;

@@ -44,7 +44,7 @@ class SimulationTest : public ::testing::Test {
     snapshot.freeze = freeze_;
     return Simulate(std::move(snapshot), options);
   }
-  // Returns texts such as "a 0-120": the update of pool a starts after 0 s and ends after 120 s.
+  // Returns strings such as "a 0-120": the update of pool a starts after 0 s and ends after 120 s.
   static std::vector<std::string> Times(const Simulation& simulation) {
     std::vector<std::string> texts;
     const auto after = [&](const std::optional<WallTime>& time) {
@@ -212,8 +212,8 @@ void ServeWithDiscovery(FakeCluster& cluster, FakeTransport& transport) {
   });
 }
 
-// Returns what happens to the pool: "updated TIME back TIME " (then rolled back), "updated TIME failed", or ""
-// (nothing).
+// Returns the events of the pool: "updated TIME back TIME " (then rolled back), "updated TIME failed", or "" (no
+// events).
 std::string Story(const SimulatedPool& pool) {
   std::string story;
   if (pool.starts) story += "updated " + FormatTime(*pool.starts) + " ";
@@ -222,7 +222,7 @@ std::string Story(const SimulatedPool& pool) {
   return story;
 }
 
-// A rollout that the real reconciler does in a cluster in memory.
+// A rollout by the real reconciler in a cluster in memory.
 class RealRollout {
  public:
   explicit RealRollout(std::uint64_t seed) : random_(seed) {
@@ -254,7 +254,7 @@ class RealRollout {
     return Simulate(*ReadRolloutSnapshot(objects, world_.Daemon(), world_.clock.WallNow()), options);
   }
 
-  // Runs the rollout until `end`. Returns what happened to each pool, in the format of Story().
+  // Runs the rollout until `end`. Returns the events of each pool, in the format of Story().
   std::map<std::string, std::string> RunUntil(WallTime end) {
     Approve();
     while (world_.clock.WallNow() < end) {
@@ -298,8 +298,8 @@ class RealRollout {
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;
   }
-  // Approves group "n" in advance. Without that, times would differ by up to a second: status reports late that the
-  // group waits.
+  // Approves group "n" in advance. Otherwise, times would differ by up to a second, because status reports late that
+  // the group waits.
   void Approve() {
     Client client(transport_, {});
     ClusterReader objects(client);

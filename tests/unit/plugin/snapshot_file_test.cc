@@ -1,4 +1,4 @@
-// Snapshots of clusters in files, and simulations from them.
+// Snapshots of clusters in files, and simulations of these snapshots.
 #include "plugin/commands/snapshot_file.h"
 
 #include <gmock/gmock.h>

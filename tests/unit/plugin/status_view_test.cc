@@ -116,7 +116,7 @@ TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
   daemon["status"]["observedGeneration"] = 3;  // The condition is from the previous spec.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
-  daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // OpenYurt writes such a status.
+  daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // OpenYurt writes this kind of status.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   daemon.erase("status");
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);

@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, DiffAppliedToOneTextGivesTheOther) {
   }
 }
 
-// The shortest diff of so many changed lines would need gigabytes of memory, so this diff is not the shortest.
+// The shortest diff of so many changed lines would need gigabytes of memory, so this diff is not the shortest diff.
 TEST(UnifiedDiffTest, ThousandsOfChangedLinesAreOneRemovalAndOneAddition) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {

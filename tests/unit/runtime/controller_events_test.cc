@@ -1,4 +1,4 @@
-// Which keys a Controller queues for the events of its informers.
+// The keys that a Controller queues for the events of its informers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

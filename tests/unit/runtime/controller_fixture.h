@@ -34,7 +34,7 @@ class Script {
     std::lock_guard lock(mutex_);
     answers_[name].push_back(std::move(answer));
   }
-  // Blocks until the reconciler has got `count` calls since the last Take. Returns these calls.
+  // Blocks until the reconciler was called `count` times since the last Take. Returns these calls.
   std::vector<std::string> Take(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return calls_.size() >= count; });
@@ -52,7 +52,7 @@ class Script {
   std::map<std::string, std::vector<std::function<Result<ReconcileResult>()>>> answers_;
 };
 
-// An informer on its own fake transport, which gets its lists and events from the test.
+// An informer on its own fake transport. The test provides its lists and events.
 class FedInformer {
  public:
   FedInformer(const ResourceType& type, Clock& clock)

@@ -1,4 +1,4 @@
-// How a Controller calls the reconciler: workers, retries and resyncs.
+// The calls of a Controller to the reconciler: workers, retries and resyncs.
 #include "operator/runtime/controller.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST_F(ControllerTest, RequeueAfterErrorCountsAsAnErrorAndWaitsAtMostTheGivenTim
   EXPECT_EQ(Total("error"), kRounds);
 }
 
-// A requested reconcile may end a backoff early, for instance every second during a soak. Then later backoffs must not
+// A requested reconcile may end a backoff early, for instance every second during a soak. Later backoffs must then not
 // grow.
 TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
   Make(NoResync());
@@ -288,7 +288,7 @@ TEST_F(ControllerTest, ResyncQueuesEveryKeyOncePerPeriodAtSpreadTimes) {
   std::size_t most_at_once = 0;
   for (int minute = 1; minute <= 2 * 600; ++minute) {
     clock_.Advance(minutes(1));
-    AwaitIdle(1);  // The resync thread waits on the clock too.
+    AwaitIdle(1);  // The resync thread also waits on the clock.
     const std::vector<std::string> now = script_.Take(0);
     most_at_once = std::max(most_at_once, now.size());
     for (const std::string& key : now) ++seen[key];

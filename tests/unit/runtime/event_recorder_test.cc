@@ -40,7 +40,7 @@ class EventRecorderTest : public ::testing::Test {
     });
     Settle();
   }
-  // Blocks until the recorder has written all due events. Then it and its timer wait.
+  // Blocks until the recorder has written all due events. The recorder and its timer then wait.
   void Settle() { clock_.AwaitWaiters(2); }
   void Advance(Duration by) {
     Settle();
@@ -135,7 +135,7 @@ TEST_F(EventRecorderTest, RepeatsBecomeOneSeriesThatIsWrittenOncePerRefresh) {
   Run();
   AwaitCount("POST", 1);
   clock_.Advance(seconds(1));
-  Record();  // the first repeat is written at once
+  Record();  // the first repeat is written immediately
   AwaitCount("PATCH", 1);
   EXPECT_EQ(Events()[0]["series"], Json({{"count", 2}, {"lastObservedTime", "2026-01-02T03:04:06.000000Z"}}));
 
@@ -218,7 +218,7 @@ TEST_F(EventRecorderTest, FullQueueDropsEventsAndCountsThem) {
   Start(3);
   for (int i = 0; i < 5; ++i) Record("note " + std::to_string(i));
   EXPECT_EQ(Dropped() - before, 2);
-  Record("note 0");  // a repeat needs no room
+  Record("note 0");  // a repeat does not need room
   EXPECT_EQ(Dropped() - before, 2);
   Run();
   AwaitCount("POST", 3);
@@ -326,7 +326,7 @@ TEST_F(EventRecorderTest, StopWritesQueuedEvents) {
   Record();
   AwaitCount("PATCH", 1);
   Record();         // written at the next refresh
-  Record("other");  // may be written already
+  Record("other");  // may already be written
   thread_.request_stop();
   thread_.join();
   ASSERT_EQ(Events().size(), 2u);

@@ -24,11 +24,11 @@ void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Checks resourceVersions as an apiserver does. Only watches of a single object get events. Thread-safe.
+// Checks resourceVersions as an apiserver does. Only watches of a single object receive events. Thread-safe.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
-  // Called before the server handles a request. An answer of the hook replaces that of the server.
+  // Called before the server handles a request. A response of the hook replaces the server's response.
   using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
 
   FakeApiServer() {

@@ -22,7 +22,7 @@ std::string Cbor(const Json& value) {
 }
 
 Json RandomValue(std::mt19937& random, int depth) {
-  // Only few strings are long, because a value may have thousands of them.
+  // Only a few strings are long, because a value may have thousands of strings.
   static constexpr std::size_t kSizes[] = {0, 1, 23, 24, 255, 256, 65'535, 65'536};
   const bool may_be_long = depth == 0 && random() % 50 == 0;
   switch (random() % (depth > 0 ? 8 : 6)) {

@@ -65,7 +65,7 @@ class LeaderElectorTest : public ::testing::Test {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);
   }
-  // Advances the clock until the replica's thread has ended. Returns the passed time.
+  // Advances the clock until the replica's thread has exited. Returns the passed time.
   Duration StepToEnd(Replica& replica, Duration by = std::chrono::seconds(1)) {
     const SteadyTime start = clock_.Now();
     for (;;) {

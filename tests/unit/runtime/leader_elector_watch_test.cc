@@ -45,7 +45,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void Label(int value) {
     server_->Change(kLeasePath, [&](Json& lease) { lease["metadata"]["labels"] = {{"x", std::to_string(value)}}; });
   }
-  // From now on, new watches get only the events of the test.
+  // From now on, new watches receive only the events of the test.
   void TakeWatches() {
     server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
   }
@@ -83,7 +83,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
     AwaitNextTry(kLease);
     return watch;
   }
-  // Returns whether the replica polls: it waits as long as client-go between two tries.
+  // Returns whether the replica polls: it waits as long as client-go between two attempts.
   bool Polls() const {
     const std::optional<Duration> next = clock_.NextDeadline();
     return next && *next >= seconds(2) && *next <= milliseconds(4400);

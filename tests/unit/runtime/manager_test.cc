@@ -46,7 +46,7 @@ class ManagerTest : public ::testing::Test {
     controller->queue().Add({"ns", "a"});
     manager_->AddController(std::move(controller));
   }
-  // Returns a reconcile function that ignores stop requests, and ends when released_ is set.
+  // Returns a reconcile function that ignores stop requests, and returns when released_ is set.
   ReconcileFunction Stubborn() {
     return [this](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
       reconciling_ = true;

@@ -19,7 +19,7 @@ class PagedListTest : public ::testing::Test {
     transport_->OnSend([=](const HttpRequest& request) {
       const std::string token = QueryOf(request, "continue");
       std::size_t at = token.empty() ? 0 : std::stoul(token);
-      // Builds the text without Json, which would take seconds for a page that is too large.
+      // Builds the response without Json, which would take seconds for a page that is too large.
       std::string items;
       for (std::size_t left = std::stoul(QueryOf(request, "limit")); left > 0 && at < objects; --left, ++at) {
         items += items.empty() ? "" : ",";

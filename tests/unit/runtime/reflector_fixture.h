@@ -1,4 +1,4 @@
-// A Reflector of "widgets" on a thread of its own, over a fake transport.
+// A Reflector of "widgets" on its own thread, over a fake transport.
 #ifndef TESTS_UNIT_RUNTIME_REFLECTOR_FIXTURE_H_
 #define TESTS_UNIT_RUNTIME_REFLECTOR_FIXTURE_H_
 
@@ -17,7 +17,7 @@
 
 namespace yad::testing {
 
-// A real Client over a fake transport, a fake clock, and the reflector on a thread of its own.
+// A real Client over a fake transport, a fake clock, and the reflector on its own thread.
 class ReflectorTest : public ::testing::Test {
  protected:
   static inline const ResourceType kType{"example.com", "v1", "widgets", "Widget", true};
@@ -71,7 +71,7 @@ class ReflectorTest : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Answers list requests with these answers, one after the other. Repeats the last one.
+  // Responds to list requests with these responses, one after the other. Repeats the last response.
   void AnswerLists(std::vector<Result<HttpResponse>> answers) {
     transport_->OnSend([answers, next = std::make_shared<std::atomic<std::size_t>>(0)](const HttpRequest&) {
       const std::size_t index = next->fetch_add(1);
@@ -117,7 +117,7 @@ class ReflectorTest : public ::testing::Test {
     for (const ObjectPtr& object : *objects) names.insert(object->meta().key.name);
     return names;
   }
-  // Returns the requests as texts: "list", or "watch 10" for a watch from resourceVersion 10.
+  // Returns the requests as strings: "list", or "watch 10" for a watch from resourceVersion 10.
   std::vector<std::string> Requests() const {
     std::vector<std::string> said;
     for (const HttpRequest& request : transport_->requests()) {

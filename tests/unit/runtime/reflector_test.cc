@@ -191,7 +191,8 @@ TEST_F(ReflectorTest, AStatusThatOnlyTheProjectorReadsIsNotStored) {
   }
 }
 
-// The projector gets a tree with only the projected fields. The Store keeps all fields, from lists and from watches.
+// The projector receives a tree with only the projected fields. The Store keeps all fields, from lists and from
+// watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};

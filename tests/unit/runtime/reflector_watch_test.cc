@@ -39,7 +39,7 @@ TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
   stream->End();
   stream = transport_->TakeStream();  // without a backoff
   stream->PushEvent("BOOKMARK", Bookmark("20"));
-  stream->PushEvent("BOOKMARK", Bookmark("15"));  // older than the previous one
+  stream->PushEvent("BOOKMARK", Bookmark("15"));  // older than the previous bookmark
   stream->WaitUntilDrained();
   clock_.Advance(seconds(90));
   stream->End();
@@ -90,7 +90,7 @@ TEST_F(ReflectorTest, RepeatedlyExpiredVersionsCauseNoBusyLoop) {
   AwaitBackoff();
   const SteadyTime start = clock_.Now();
   while (clock_.Now() - start < std::chrono::minutes(10)) PassBackoff(), AwaitBackoff();
-  EXPECT_LT(transport_->requests().size(), 70u);  // Each try is a list and a watch.
+  EXPECT_LT(transport_->requests().size(), 70u);  // Each attempt is a list and a watch.
 }
 
 TEST_F(ReflectorTest, WatchOfAServerThatIsDownIsResumedWithBackoff) {
@@ -190,7 +190,7 @@ TEST_F(ReflectorTest, AnOlderObjectInANewerListEndsTheReflector) {
   EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
 }
 
-// After a restore of etcd, the server may be behind the watch's version. Then the watch gets no event.
+// After a restore of etcd, the server may be behind the watch's resourceVersion. The watch then receives no events.
 TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});

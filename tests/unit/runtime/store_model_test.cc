@@ -12,9 +12,9 @@
 namespace yad::testing {
 namespace {
 
-// A server with a log of its changes. The watch is late and repeats some events. Meanwhile, the store gets new lists
-// and the answers to this process's writes.
-// - The changes that handlers get must add up to the state that the watch has shown.
+// A server with a log of its changes. The watch is late and repeats some events. Between events, the store receives new
+// lists and the responses to this process's writes.
+// - The changes that handlers receive must add up to the state that the watch has shown.
 // - The store must never be older than this state.
 class RandomHistory {
  public:
@@ -27,10 +27,10 @@ class RandomHistory {
       case 1:  // another client writes
         Write(name);
         break;
-      case 2:  // this process writes, and observes the answer at once
+      case 2:  // this process writes, and observes the response immediately
         store_.Observe(Make(name, std::to_string(Write(name))));
         break;
-      case 3:  // this process observes the answer to an earlier write
+      case 3:  // this process observes the response to an earlier write
         if (server_.contains(name)) store_.Observe(Make(name, std::to_string(server_[name])));
         break;
       case 4:
@@ -89,7 +89,7 @@ class RandomHistory {
     if (!change) return;
     const std::string name = (change->after ? change->after : change->before)->meta().key.name;
     const std::string before = heard_.contains(name) ? heard_[name] : "-";
-    // If only Observe has stored an object, handlers may get its deletion without an earlier change.
+    // If only Observe has stored an object, handlers may receive its deletion without an earlier change.
     if (change->after) {
       EXPECT_EQ(VersionOf(change->before), before) << seed_;
       heard_[name] = VersionOf(change->after);
@@ -128,7 +128,7 @@ class RandomHistory {
   std::mt19937 random_;
   std::vector<Entry> history_;                // index: version - 1
   std::map<std::string, int> server_;         // name -> version now
-  std::map<std::string, std::string> heard_;  // the state in the handlers
+  std::map<std::string, std::string> heard_;  // the state that the handlers have received
   Store store_;
   std::size_t shown_ = 0;  // how many entries of history_ the watch has shown
 };

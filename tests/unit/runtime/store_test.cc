@@ -153,7 +153,7 @@ TEST(StoreTest, ObserveDoesNotRestoreADeletedObject) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Remove(Make("a", "9"));
-  store.Observe(Make("a", "8"));  // a late answer to a write before the deletion
+  store.Observe(Make("a", "8"));  // a late response to a write before the deletion
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
@@ -203,7 +203,7 @@ TEST(StoreTest, ANewListKeepsObservedObjectsThatAreNewer) {
   store.Observe(Make("a", "12"));
   store.Observe(Make("new", "11"));
   store.Observe(Make("c", "9"));
-  // Another client changed a at 7, and deleted b and c. It deleted c at 10, after our write at 9.
+  // Another client changed a at 7, and deleted b and c. It deleted c at 10, after this process's write at 9.
   EXPECT_THAT(Say(store.Replace({Make("a", "7")}, "10")), UnorderedElementsAre("a 1->7", "b 2->-", "c 9->-"));
   EXPECT_EQ(InStore(store, "a"), "12");
   EXPECT_EQ(InStore(store, "new"), "11");

@@ -16,8 +16,8 @@ TEST(StoredObjectTest, KeepsAllFieldsOfAnObject) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
-// The Store compares an object parsed from a watch's text with one built from an answer's tree. Equal contents must be
-// equal objects.
+// The Store compares an object that was parsed from a watch event with an object from the tree of a response. Equal
+// contents must be equal objects.
 TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
                            R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"
@@ -126,7 +126,7 @@ TEST(StoredObjectTest, OmittedStatusChangesNoOtherField) {
   EXPECT_EQ(stored.status_digest(), 0U);
 }
 
-// The new object shares the bytes of the old one, but has its own versions.
+// The new object shares the bytes of the old object, but has its own versions.
 TEST(StoredObjectTest, AnObjectWithUnchangedContentHasItsOwnVersions) {
   Json object = MakeJson("a", "1");
   object["metadata"]["generation"] = 3;

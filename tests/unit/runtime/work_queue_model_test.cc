@@ -111,7 +111,7 @@ TEST(WorkQueueModelTest, RandomOperationsMatchAReferenceQueue) {
         }
         default: {
           const std::string expected = model.Get();
-          // Adds a key if no other is ready, so that Get returns.
+          // Adds a key if no other key is ready, so that Get returns.
           if (expected == "-") queue.Add({"", "nothing"});
           const std::string got = queue.Get({})->name;
           if (got == "nothing") queue.Done({"", "nothing"});

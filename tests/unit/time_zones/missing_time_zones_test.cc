@@ -1,6 +1,6 @@
-// A system without a time zone database, or with a damaged one.
+// A system without a time zone database, or with a damaged database.
 // - The C++ library reads a fixed folder, so this program replaces the functions that open files.
-// - The library reads it only once, so each test runs in its own process.
+// - The library reads the folder only once, so each test runs in its own process.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(MissingTimeZonesTest, DatabaseThatIsInstalledLaterIsRead) {
   });
 }
 
-// The C++ library would end the process if a file of the database is not a valid time zone.
+// The C++ library would terminate the process if a file of the database is not a valid time zone.
 TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
   InNewProcess([](Zones& zones) {
     for (const char* zone : {"UTC", "Europe/Lisbon"}) zones.Add(zone);
@@ -102,7 +102,7 @@ TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
   });
 }
 
-// `zic -b slim` makes such files: they end with the last change before the present rule, and the rule.
+// `zic -b slim` creates files that end with the last change before the current rule, and the rule.
 TEST(MissingTimeZonesTest, FileWithoutLaterChangesOfTheClockIsAnInternalError) {
   InNewProcess([](Zones& zones) {
     zones.Add("UTC");

@@ -29,7 +29,7 @@ struct Asked {
   std::string pool() const { return StringAt(body, {"metadata", "labels", kPoolNameLabel}); }
 };
 
-// An apiserver that accepts every request and has no Service, unless the test sets other answers.
+// An apiserver that accepts every request and has no Service, unless the test sets other responses.
 class AdmissionWorld {
  public:
   using Answer = std::function<Result<HttpResponse>(const Asked& asked)>;

@@ -43,7 +43,7 @@ class AdmissionHandlerTest : public ::testing::Test {
     EXPECT_EQ(reply.status, 200);
     return Json::parse(reply.body)["response"]["allowed"];
   }
-  // Returns the response of a review that was answered with 200.
+  // Returns the field `response` of a review with status 200.
   Json Review(const std::string& path, const AdmissionRequest& request) {
     const HttpsReply reply = Post(path, ReviewJson(request).dump());
     EXPECT_EQ(reply.status, 200) << reply.body;
@@ -195,8 +195,8 @@ TEST_F(AdmissionHandlerTest, RequestsToTheClusterTakeAtMostHalfOfTheTimeLimit) {
     AdmissionWorld world;
     world.SetPoolNames({"a"});
     const auto handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
-    // After the dry run, the webhook reads the StatefulSet's Service, but only if time is left for requests to the
-    // cluster.
+    // After the dry run, the webhook reads the StatefulSet's Service, but only if time for requests to the cluster
+    // remains.
     const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
     const std::string body = ReviewJson(CreateRequest(object)).dump();
     const auto services_asked = [&](Duration dry_run) {
@@ -275,7 +275,7 @@ TEST_F(AdmissionHandlerTest, RequestsAreCountedAsControllerRuntimeCountsThem) {
   EXPECT_THAT(metrics::Render(), HasSubstr("controller_runtime_webhook_latency_seconds_bucket"));
 }
 
-// Replaces a random part of a review by a random value. The part is usually in one of the review's objects.
+// Replaces a random part of a review with a random value. The part is usually in one of the review's objects.
 void Spoil(Json& review, std::mt19937& random) {
   Json* at = &review;
   if (random() % 6 != 0 && review["request"].is_object()) {

@@ -142,7 +142,7 @@ TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDe
   const Json entry = std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}};
   grown["status"]["pools"] = std::vector<Json>(1'400, entry);
   ASSERT_TRUE(IsRead("UPDATE", grown, grown)) << "users do not write status";
-  // The operator's writes of the status add to managedFields too.
+  // The operator's writes of the status also add to managedFields.
   grown["metadata"]["managedFields"] = {{{"subresource", "status"}, {"fieldsV1", std::vector<Json>(2'500, entry)}}};
   ASSERT_TRUE(IsRead("UPDATE", grown, grown)) << "users do not write status";
   grown["metadata"]["managedFields"].push_back({{"fieldsV1", entry}});

@@ -149,7 +149,7 @@ TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {
   manual["spec"]["mode"] = "Manual";
   EXPECT_EQ(Rejection(Validate(manual)), "");
   EXPECT_THAT(Rejection(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
-  // The old object has the same conflict, so it does not block an update that changes something else.
+  // The old object has the same conflict, so it does not block an update of other fields.
   Json more = Hangzhou();
   more["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(more, Hangzhou());
@@ -188,7 +188,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
-  // The same is true for faults of the spec: mode Drain can be set although minNodes was invalid before.
+  // The same is true for errors in the spec: mode Drain can be set although minNodes was invalid before.
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;

@@ -1,7 +1,7 @@
 // Runs replicas with stale caches, one Secret and two webhook configurations in random order.
 //
 // The configurations contain a new CA for some time, the overlap, before its certificate is served. An apiserver may
-// use a configuration that is outdated by up to the overlap. It must trust each certificate that it gets.
+// use a configuration that is outdated by up to the overlap. It must trust each certificate that it receives.
 #include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ class World {
       if (replica.paused || replica.thawed || certificate.empty()) continue;
       bool accepted = true;
       for (std::size_t& apiserver : apiservers_) {
-        // The apiserver gets a change at the latest one step before the end of the overlap.
+        // The apiserver receives a change at the latest one step before the end of the overlap.
         while (apiserver + 1 < history_.size() &&
                (history_[apiserver + 1].time <= clock_.WallNow() - kOverlap + kStep || Chance(8))) {
           ++apiserver;
@@ -203,11 +203,11 @@ class World {
                                                          kService, kValidity, replica.certificate, clock_);
     replica.in_service = false;
     Pass(replica);
-    // A Secret that is never edited by hand holds a pair that can be served at once.
+    // A Secret that is never edited by hand contains a pair that can be served immediately.
     replica.in_service = strict_ && installed_;
   }
 
-  // Returns why an apiserver with this CA bundle rejects the certificate, or "". The answer is cached, because Check
+  // Returns why an apiserver with this CA bundle rejects the certificate, or "". The result is cached, because Check
   // needs it many times. It changes only when the certificate expires.
   const std::string& WhyRejected(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
@@ -229,7 +229,7 @@ class World {
     replica.stores[i]->Replace(std::move(objects), moment.version);
   }
 
-  // Updates each cache to a random later state, or to the newest one. No cache is older than the overlap.
+  // Updates each cache to a random later state, or to the newest state. No cache is older than the overlap.
   void CatchUp(Replica& replica, bool fully) {
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
       const std::size_t last = history_.size() - 1;
@@ -315,7 +315,7 @@ class World {
   std::vector<Moment> history_;
   std::vector<std::string> served_;
   std::map<std::string, CertificateTimes> times_;
-  std::map<std::pair<std::string, std::string>, std::string> rejected_;  // (certificate, bundle) -> why
+  std::map<std::pair<std::string, std::string>, std::string> rejected_;  // (certificate, bundle) -> reason
   std::array<Replica, 3> replicas_;
   std::array<std::size_t, 2> apiservers_{};
   WallTime mangled_{};

@@ -75,7 +75,7 @@ class CertificatesTest : public ::testing::Test {
   }
   Process& Start() { return *processes_.emplace_back(std::make_unique<Process>(cluster_, clock_)); }
 
-  // Blocks until `condition` is true. Advances the clock only for short waits: for caches, and between two tries.
+  // Blocks until `condition` is true. Advances the clock only for short waits: for caches, and between two attempts.
   void Until(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -86,7 +86,7 @@ class CertificatesTest : public ::testing::Test {
   void UntilReady(Process& process) {
     Until([&] { return process.NotReady().empty(); });
   }
-  // Advances the clock to the next deadline again and again, until `condition` is true.
+  // Repeatedly advances the clock to the next deadline, until `condition` is true.
   void PassTime(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -175,7 +175,7 @@ TEST_F(CertificatesTest, EveryReplicaServesTheNewPairAfterARotation) {
   PassTime([&] { return Data("tls.crt") == next; });
   EXPECT_GE(clock_.WallNow(), carried + hours(1));
   for (const auto& process : processes_) {
-    // Each process measures on its own how long the pair has been trusted.
+    // Each process measures separately how long the pair has been trusted.
     PassTime([&] { return process->served() == next; });
     EXPECT_EQ(process->NotReady(), "");
   }

@@ -1,4 +1,4 @@
-// Limits of dry runs: cached acceptances, the deadline, and the budget of text.
+// Limits of dry runs: cached acceptances, the deadline, and the memory budget.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ TEST_F(DryRunTest, AnAcceptanceIsCachedByContentAndExpires) {
   Given({PoolJson("a")});
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
-  // Another name of the daemon, or an override for another pool, does not change the rendering. Another image does.
+  // Another name of the daemon, or an override for another pool, does not change the rendered workload. Another image
+  // changes it.
   Json renamed = DaemonJson();
   renamed["metadata"]["name"] = "other";
   renamed["metadata"]["uid"] = "uid-other";
@@ -121,8 +122,8 @@ TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-// Returns a daemon whose overrides copy a text. Its dry run first reserves 1.5 MiB of the budget for the rendering, and
-// then the real size until the answer arrives.
+// Returns a daemon whose overrides copy a string. Its dry run first reserves 1.5 MiB of the budget for rendering, and
+// then the real size until the response arrives.
 Json CopyingDaemon(std::size_t text) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = {

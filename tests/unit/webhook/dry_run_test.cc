@@ -60,7 +60,7 @@ TEST_F(DryRunTest, FieldsThatTheNewSpecDropsAreRemoved) {
   EXPECT_FALSE(PodSpecOf(asked[0].body).contains("hostNetwork"));
 }
 
-// Three specs of a daemon. The second one drops container "proxy". The third one gives its port to "main".
+// Three specs of a daemon. The second spec drops container "proxy". The third spec assigns its port to "main".
 class DryRunBehindTest : public DryRunTest {
  protected:
   DryRunBehindTest() {
@@ -138,7 +138,7 @@ TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndCached) {
   now["spec"]["overrides"][1]["replicas"] = 5;
   Ask(now, old);
   EXPECT_THAT(AskedPools(), ElementsAre("PUT b"));
-  // Overrides with other patterns for the same pools, or a pause, do not change the rendering.
+  // Overrides with other patterns for the same pools, or a pause, do not change the rendered workload.
   now["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 5}, {"pools": ["-b", "-c"], "replicas": 2}])"_json;
   now["spec"]["paused"] = true;
   Ask(now, old);
@@ -240,9 +240,9 @@ TEST_F(DryRunTest, FaultOfOverridesIsReportedWithItsPoolAndEntries) {
   EXPECT_THAT(Texts(Ask(object).rejections),
               ElementsAre(EndsWith(kImageFault.message + " (in NodePool a by spec.overrides[0], [1] and 1 more)")));
   world_.clock.Advance(std::chrono::minutes(10));  // wait until the cached acceptance of c expires
-  AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has the fault too
+  AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, also has the error
   EXPECT_THAT(Texts(Ask(object).rejections), ElementsAre(EndsWith(kImageFault.message)));
-  // Without pools, the message names only the override.
+  // If no pools exist, the message contains only the override.
   object["spec"]["overrides"] = R"([{"pools": ["*"], "replicas": 2}])"_json;
   Given({});
   EXPECT_THAT(Texts(Ask(object).rejections), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));
@@ -330,7 +330,7 @@ TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
           "spec.workloadTemplate.deploymentTemplate: the cluster forbids this workload now: exceeded quota: q"));
 }
 
-// A webhook that chooses no code for its denial gets code 400.
+// If a webhook does not choose a code for its denial, the code is 400.
 TEST_F(DryRunTest, DenialOfAWebhookIsAWarning) {
   Given({PoolJson("a")});
   for (const int code : {400, 409, 500}) {

@@ -124,7 +124,7 @@ TEST_F(RotationTest, NextPairIsServedOnceTheConfigurationsHaveHadItsCaForTheOver
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
   const CertificatePair next = Next();
-  EXPECT_EQ(Step(), RotationStep::kNone);  // No configuration carries the next CA yet.
+  EXPECT_EQ(Step(), RotationStep::kNone);  // No configuration contains the next CA yet.
   Carry();
   view_.next_trusted_for = minutes(59);
   EXPECT_EQ(Step(), RotationStep::kNone);
@@ -197,10 +197,11 @@ TEST_F(RotationTest, ReplicaServesItsValidPairUntilThePairOfTheSecretIsTrustedLo
   const TrustedPair served = *view_.served;
   view_.served.reset();
   view_.secret.clear();
-  ASSERT_EQ(Take(), RotationStep::kIssue);  // another replica, which does not have our pair, issues a new one
+  ASSERT_EQ(Take(),
+            RotationStep::kIssue);  // another replica, which does not have this replica's pair, issues a new pair
   view_.served = served;
   view_.current_trusted_for.reset();
-  EXPECT_FALSE(Plan().serve);  // The configurations do not carry its CA yet.
+  EXPECT_FALSE(Plan().serve);  // The configurations do not contain its CA yet.
   Carry();
   view_.current_trusted_for = minutes(1);
   EXPECT_FALSE(Plan().serve);
@@ -265,12 +266,12 @@ TEST_F(RotationTest, PairOfARenamedServiceKeepsTheOldNames) {
   ASSERT_EQ(PlanRotation(renamed).step, RotationStep::kIssue);
   renamed.secret = *TakeStep(RotationStep::kIssue, renamed);
   EXPECT_EQ(PlanRotation(renamed).step, RotationStep::kNone);
-  // The old release finds its own names in the new pair, and does not issue another.
+  // The old release finds its own names in the new pair, and does not issue another pair.
   view_.secret = renamed.secret;
   view_.current_trusted_for.reset();
   EXPECT_EQ(Step(), RotationStep::kNone);
   EXPECT_FALSE(Plan().serve);
-  // The next pair has all names too, whether the old or the new release begins the rotation.
+  // The next pair also has all names, whether the old or the new release begins the rotation.
   view_.now = renamed.now = kStart + kYear * 3 / 4;
   view_.secret = *TakeStep(RotationStep::kBegin, view_);
   renamed.secret = view_.secret;

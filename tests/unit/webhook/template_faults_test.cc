@@ -99,7 +99,7 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
       "has this name");
   EXPECT_THAT(faults(R"([{"pools": ["a"], "images": [{"name": "main", "image": "x"}]}])"), IsEmpty());
   EXPECT_THAT(faults(R"([{"pools": ["nowhere"], "images": [{"name": "sidecar", "image": "x"}]}])"), unknown);
-  // An override of an image needs the container in the template, or from the patch of an earlier entry. An entry
+  // An override of an image requires the container in the template, or in the patch of an earlier entry. An entry
   // applies its own patch after its images.
   const std::string patch = R"("patch": {"spec": {"template": {"spec": {"containers": [{"name": "sidecar"}]}}}})";
   const std::string images = R"("images": [{"name": "sidecar", "image": "x"}])";

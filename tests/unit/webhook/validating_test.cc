@@ -141,7 +141,7 @@ TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   answer = Update(With(old, "/paused", "yes"), old);
   EXPECT_THAT(CausesOf(answer), ElementsAre(StartsWith("spec.paused: Invalid value")));
   EXPECT_THAT(answer.warnings, ElementsAre(StartsWith("spec.revisionHistoryLimit")));
-  // An update that fixes the fault is admitted.
+  // An update that fixes the error is admitted.
   EXPECT_TRUE(Update(DaemonJson(), old).allowed);
 }
 
@@ -285,7 +285,7 @@ TEST(SameSpecTest, ValuesWithAnotherMeaningAreAChange) {
   Json limited = object;
   limited["spec"]["revisionHistoryLimit"] = 11;
   Json named = object;
-  named["spec"].erase("nodepoolSelector");  // selects no pools; `object` selects all
+  named["spec"].erase("nodepoolSelector");  // does not select pools by label; `object` selects all pools
   Json kind = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   Json both = object;
   both["spec"]["workloadTemplate"]["statefulSetTemplate"] = Json::object();

@@ -121,13 +121,13 @@ TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
   const auto overlaps = ElementsAre(
       "spec.selector: overlaps with the selector of YurtAppDaemon \"other\", which selects NodePool "
       "\"a\" too: give the selector and the pod template of each YurtAppDaemon a label that the other does not have");
-  Json wider = other(R"({"tier": "x"})", R"({"tier": "x", "app": "web"})");  // ours selects its pods
+  Json wider = other(R"({"tier": "x"})", R"({"tier": "x", "app": "web"})");  // this daemon's selector matches its pods
   wider["spec"]["nodepoolSelector"] = nullptr;
   wider["spec"]["nodePools"] = {{"names", {"a"}}};
   world_.SetDaemons({DaemonJson(), wider});
   EXPECT_THAT(Warn(DaemonJson()), overlaps);
 
-  Json narrow = DaemonJson();  // its selector selects our pods
+  Json narrow = DaemonJson();  // its selector matches this daemon's pods
   TemplateOf(narrow)["spec"]["template"]["metadata"]["labels"]["tier"] = "x";
   world_.SetDaemons({[&] {
     Json object = other(R"({"tier": "x"})", R"({"tier": "x"})");

@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-// Under sanitizers, a tenth of the rounds is run. model_test runs this file too, optimized and with all rounds.
+// Under sanitizers, a tenth of the rounds is run. model_test also runs this file, optimized and with all rounds.
 #ifdef NDEBUG
 constexpr int kRounds = 2000;
 #else
@@ -311,7 +311,7 @@ TEST(MergeModelTest, ChangeOfRenderedFieldsGivesTheSameWorkloadAsACreation) {
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);
     Json now = Workload(random);
-    // Without replicas in the template, other clients own this field.
+    // If the template has no replicas, other clients own this field.
     last["spec"]["replicas"] = now["spec"]["replicas"] = 1;
     Json live = last;
     AddDefaults(live);

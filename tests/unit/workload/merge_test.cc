@@ -375,7 +375,7 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
   EXPECT_EQ(workload, Container(R"({"image":"a"})"));
 }
 
-// The apiserver treats an empty value like an absent one, so both results have the same effect.
+// The apiserver treats an empty value like an absent value, so both results have the same effect.
 TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
   const Json patch = Container(R"({"imagePullPolicy":""})");
   Json added = Json::object();

@@ -205,10 +205,10 @@ TEST(OverrideTest, PatchThatDoublesTheDepthOrATextIsLimited) {
   EXPECT_NE(rejected(widening).find("too large"), std::string::npos) << rejected(widening);
 }
 
-// The length of a rendering, and the field of its fault.
+// The length of a rendered workload, and the field of its error.
 struct Grown {
   std::size_t text = 0;
-  std::string field;  // "" without a fault
+  std::string field;  // "": no error
 };
 
 Grown Grow(const Json& entry, Json workload = Workload(), const std::string& pool = std::string(63, 'p')) {
@@ -226,7 +226,7 @@ Json Copy(const std::string& from, const std::string& path) { return {{"op", "co
 TEST(OverrideBoundsTest, TextIsMeasuredWithItsEscapes) {
   Json patches = Json::array({Operation("add", "/spec/z", std::string(20'000, '\x01'))});
   for (int i = 0; i < 13; ++i) patches.push_back(Copy("/spec/z", "/spec/x" + std::to_string(i)));
-  const Grown fourteen = Grow({{"jsonPatches", patches}});  // each takes 120 KB of text
+  const Grown fourteen = Grow({{"jsonPatches", patches}});  // each takes 120 KB of JSON
   EXPECT_EQ(fourteen.field, "spec.overrides[2].jsonPatches[13]") << fourteen.text;
   EXPECT_LT(fourteen.text, 2 * kMaxRenderedText);
   patches.erase(13);

@@ -82,7 +82,7 @@ TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {
                   {"key":"b","operator":"Exists","effect":"NoSchedule"},{"key":"a","operator":"Exists","effect":"NoSchedule"}])"));
 }
 
-// Users make templates from `kubectl get -o yaml` of a workload of the operator.
+// Users create templates from the output of `kubectl get -o yaml` for a workload of the operator.
 TEST(RenderTest, RecordsOfControllersInTheTemplateAreNotRendered) {
   const std::string records = R"({
       "annotations":{"apps.openyurt.io/update-record":"{}","apps.openyurt.io/rendered-from":"{}",
@@ -114,7 +114,7 @@ TEST(RenderTest, AMinimalTemplateIsRendered) {
 }
 
 TEST(RenderTest, RenderingWithRulesOfOpenYurtEqualsTheWorkloadOfOpenYurt) {
-  // A Deployment that OpenYurt 1.6.1 made, and its revision.
+  // A Deployment that OpenYurt 1.6.1 created, and its revision.
   const RevisionContent content = Content(R"({"metadata":{"labels":{"app":"daemon-1"}},"spec":{"replicas":1,
       "selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{"metadata":{"labels":{"app":"daemon-1"}},
       "spec":{"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]}}},
@@ -141,7 +141,7 @@ TEST(RenderTest, RenderingWithRulesOfOpenYurtEqualsTheWorkloadOfOpenYurt) {
   EXPECT_EQ((*rendered)["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing"})"));
   EXPECT_EQ(ThreeWayMerge(*rendered, *rendered, live), live);
 
-  // The next revision removes the label and the fields of OpenYurt's rules, and keeps those of other clients.
+  // The next revision removes the label and the fields of OpenYurt's rules, and keeps the fields of other clients.
   const auto ours = Render(content, Inputs({{"region", "NoSchedule"}}), "beijing", "daemon-1-5c69b69bd4");
   ASSERT_TRUE(ours.has_value());
   const Json merged = ThreeWayMerge(*rendered, *ours, live);
@@ -164,7 +164,7 @@ TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolIsBound) {
   EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
 }
 
-// Without a limit, one YurtAppDaemon could block the reconciles of all others.
+// Otherwise, one YurtAppDaemon could block the reconciles of all others.
 TEST(RenderTest, OverridesOfOnePoolAreLimited) {
   const Json image = {{"name", "c"}, {"image", "i:2"}};
   const Json operation = {{"op", "add"}, {"path", "/metadata/labels/x"}, {"value", "y"}};

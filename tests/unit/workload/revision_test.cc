@@ -20,7 +20,7 @@ constexpr char kOpenYurtRevision[] =
         "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
         "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}}}}}})";
 
-// The template of the daemon that kOpenYurtRevision was created from.
+// The template of the daemon from which kOpenYurtRevision was created.
 constexpr char kTemplate[] = R"({"metadata":{"labels":{"app":"daemon-1"}},
     "spec":{"replicas":1,"selector":{"matchLabels":{"app":"daemon-1"}},"template":{"metadata":{"labels":{"app":"daemon-1"}},
       "spec":{"containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
@@ -206,7 +206,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   other = J(kShort);
   other["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "Always";
   EXPECT_NE(ContentOf(Daemon(other.dump())).digest, digest);
-  // Without hostNetwork, hostPort is not a default but the user's choice.
+  // If hostNetwork is not set, hostPort is not a default but the user's choice.
   other = J(kShort);
   other["spec"]["template"]["spec"].erase("hostNetwork");
   const std::string without = ContentOf(Daemon(other.dump())).digest;

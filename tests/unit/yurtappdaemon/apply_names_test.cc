@@ -60,7 +60,8 @@ TEST_F(PlanExecutorTest, WorkloadOfAnotherOwnerOrPoolIsAConflictAndIsNotChanged)
 TEST_F(PlanExecutorTest, RepairOfAMissingPoolLabelChangesNothingElse) {
   Deployed({"a"});
   const Json whole = world_.Workload("a");
-  // The workload with app:1 loses its label, so the cache does not show it. Then the daemon is paused and gets app:2.
+  // The workload with app:1 loses its label, so the cache does not show it. Then the daemon is paused, and its image is
+  // set to app:2.
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
   world_.SetImage("app:2");
@@ -80,7 +81,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionAndCreatesNo
   world_.AddPool(pool);
   Json workload = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson(pool));
   workload["metadata"]["name"] = NameOfOlderVersion("web", world_.uid, pool, WorkloadKind::kDeployment);
-  workload["metadata"]["labels"].erase(kPoolNameLabel);  // Without the label, the cache does not show the workload.
+  workload["metadata"]["labels"].erase(kPoolNameLabel);  // The cache does not show a workload without the label.
   world_.cluster.Create(kDeploymentType, workload);
   const Outcome applied = Apply();
   EXPECT_THAT(applied.repaired, ElementsAre(pool));

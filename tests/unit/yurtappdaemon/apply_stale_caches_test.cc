@@ -84,7 +84,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatLostItsOwnerIsNotRemoved) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
-// Thousands of removals take time. Meanwhile, a user may correct the selector.
+// Thousands of removals take time. A user may correct the selector during this time.
 TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   Deployed({"a", "b", "c"});
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
@@ -99,7 +99,7 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
 }
 
-// The limit has tokens for the three live reads: of the daemon, of the pool, and of the daemon once more.
+// The limit has tokens for the three live reads: of the daemon, of the pool, and of the daemon again.
 TEST_F(PlanExecutorTest, RemovalDoesNotWaitForTheRateLimitAfterItsLiveReads) {
   Deployed({"a"});
   world_.RemovePool("a");
@@ -118,7 +118,7 @@ TEST_F(PlanExecutorTest, RemovalDoesNotWaitForTheRateLimitAfterItsLiveReads) {
   EXPECT_THAT(applied.get(), ElementsAre("a"));
 }
 
-// An update of thousands of pools takes time. Meanwhile, a user may pause the daemon, or correct the template.
+// An update of thousands of pools takes time. A user may pause the daemon, or correct the template, during this time.
 TEST_F(PlanExecutorTest, ANewerSpecInTheCacheStopsTheRemainingWrites) {
   Deployed({"a", "b", "c"});
   world_.AddPool("d");
@@ -158,7 +158,8 @@ TEST_F(PlanExecutorTest, AnOlderSpecInTheCacheStopsNoWrite) {
   EXPECT_THAT(executor.Apply(snapshot.daemon, plan_, memo_, {}).updated, ElementsAre("a"));
 }
 
-// After a stop, the client rejects every request. A rendering for each remaining pool would only delay the exit.
+// After a stop, the client rejects every request. Rendering the workload of each remaining pool would only delay the
+// exit.
 TEST_F(PlanExecutorTest, NoPoolIsRenderedAfterAStop) {
   Deployed({"a", "b"});
   world_.AddPool("c");
@@ -205,7 +206,7 @@ TEST_F(PlanExecutorTest, WorkloadThatIsOrphanedAfterThePlanIsLeftForTheNextPlan)
   world_.cluster.Create(kDeploymentType, left);
   const Snapshot snapshot = Take();
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
-  world_.Sync();  // The cache shows the orphan now, but the plan was made before.
+  world_.Sync();  // The cache shows the orphan now, but the plan is older.
   EXPECT_TRUE(ApplyTo(snapshot).rejected);
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_THAT(Apply().adopted, ElementsAre("a"));

@@ -55,7 +55,7 @@ TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   EXPECT_THAT(not_kept, ElementsAre("", "", "/spec/template/spec/containers/0/image", ""));
 }
 
-// With overrides, a response that is correct for one pool can be wrong for another.
+// If there are overrides, a response that is correct for one pool can be wrong for another pool.
 TEST_F(PlanExecutorTest, DetectsAWebhookThatCopiesAValueToAnotherPool) {
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["overrides"] = R"([{"pools": ["a", "b"], "patch": {"spec": {"template": {"spec": {"containers":

@@ -1,4 +1,4 @@
-// PlanMemo: when an assessment is reused, and repairs that the server reverts.
+// PlanMemo: reused assessments, and repairs that the server reverts.
 #include "operator/yurtappdaemon/plan/assess.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
     Snapshot snapshot = objects.Take();
     const RevisionPtr update = snapshot.update;
     rollouts.push_back(update);
-    // First all pools have the old revision, then the new one.
+    // First, all pools have the old revision, then the new revision.
     for (const RevisionPtr& made_by : {before, update}) {
       if (made_by == nullptr) continue;
       snapshot.workloads.clear();

@@ -108,7 +108,7 @@ inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, c
 }
 
 // Returns the workload as yurt-manager 1.6 creates it: with a generated name, the revision as a label of the pod
-// template, and no annotation for its inputs.
+// template, and without an annotation for its inputs.
 inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
   const NodePool pool = ParseNodePool(pool_json);
   Json workload = WorkloadJson(daemon_json, revision, pool_json);

@@ -1,4 +1,4 @@
-// Checks that are interrupted: its pool goes offline, or another template is applied and reverted.
+// Checks that are interrupted: the pool goes offline, or another template is applied and reverted.
 #include <gtest/gtest.h>
 
 #include "tests/unit/yurtappdaemon/check_rollout_fixture.h"
@@ -100,7 +100,7 @@ TEST_P(CheckRolloutTest, JobThatFailedBeforeItsPoolWentOfflineStaysAFailure) {
 
 class InterruptedJobTest : public CheckScene {
  protected:
-  // Adds a Job that failed now, and had started `ran_for` before.
+  // Adds a Job that has failed now, and started `ran_for` earlier.
   void AddFailedJob(const std::string& name, seconds ran_for) {
     Json status = EndedJob("Failed", "no");
     status["startTime"] = FormatTime(now_ - ran_for);
@@ -126,7 +126,7 @@ TEST_F(InterruptedJobTest, JobThatRanForLongerThanItsCheckIsReplaced) {
   EXPECT_TRUE(RunAfter(5).starts_job);
 }
 
-// The deletion of the Job fails for a while, or a finalizer delays its end.
+// The deletion of the Job fails for a while, or a finalizer delays it.
 TEST_F(InterruptedJobTest, JobThatIsBeingReplacedForALongTimeIsNoFailure) {
   for (const bool deleting : {false, true}) {
     SCOPED_TRACE(deleting);
@@ -168,7 +168,7 @@ TEST_F(InterruptedJobTest, FailureBeforeTheDeletionOfAJobStaysUntilItIsDeleted) 
   EXPECT_TRUE(RunAfter(5).starts_job);
 }
 
-// The operator has errors for minutes, so it evaluates the Job long after the end of the Job.
+// The operator has errors for minutes, so it evaluates the Job long after the Job has finished.
 TEST_F(InterruptedJobTest, JobThatExistedDuringAnOutageIsReplacedAlsoIfItsFailureIsSeenLate) {
   const std::string job = Run().job;
   AddJob(job);
@@ -185,7 +185,7 @@ TEST_F(InterruptedJobTest, JobThatExistedDuringAnOutageIsReplacedAlsoIfItsFailur
 TEST_F(InterruptedJobTest, JobThatRanAsLongAsItsCheckFailsTheCheck) {
   const std::string job = Run().job;
   now_ += seconds(20);
-  AddFailedJob(job, seconds(30));  // the clock of its controller is slow
+  AddFailedJob(job, seconds(30));  // the clock of the Job controller is slow
   EXPECT_FALSE(Run().replaces_job);
   EXPECT_NE(Failure(), "");
 }

@@ -68,7 +68,7 @@ class CheckRolloutTest : public RollingUpdateTest {
   void DeleteWorkload(const std::string& pool) {
     world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf(pool)});
   }
-  // Answers each POST of a Job with `answer`, until world_.cluster.SetFaults(nullptr).
+  // Responds to each POST of a Job with `answer`, until world_.cluster.SetFaults(nullptr).
   void AnswerJobs(FakeCluster::Fault answer) {
     world_.cluster.SetFaults(
         [answer = std::move(answer)](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {

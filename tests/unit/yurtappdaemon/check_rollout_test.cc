@@ -69,7 +69,8 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
   });
 }
 
-// The server has created the Job, but the operator got no response, and the cache does not show the Job yet.
+// The server has created the Job, but the operator did not receive the response, and the cache does not show the Job
+// yet.
 TEST_P(CheckRolloutTest, JobWhoseCreateResponseWasLostIsNotCreatedTwice) {
   Play([&] {
     DeployedWithChecks({"a"});

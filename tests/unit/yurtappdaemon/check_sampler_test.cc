@@ -52,7 +52,7 @@ class CheckSamplerTest : public ::testing::Test {
     const auto found = samples.find(pool);
     return found == samples.end() ? CheckSamples{"none", {}, -1, -1, ""} : found->second;
   }
-  // Takes the samples that are due. Returns the time until the next sample, or -1 if there is none.
+  // Takes the samples that are due. Returns the time until the next sample, or -1 if no sample is planned.
   Duration Sample() {
     const auto result = sampler_.Sample(kWeb, {});
     if (!result || result->next != Next::kAfter) return Duration(-1);
@@ -295,7 +295,7 @@ TEST_F(CheckSamplerTest, DaemonsAreSampledSeparately) {
   EXPECT_EQ(sampler_.SamplesOf(kOther, {}).at("b").conclusive, 0);
 }
 
-// A check may end while its query is under way.
+// A check may end while its query is in progress.
 TEST_F(CheckSamplerTest, ResponseForAnEndedCheckIsDropped) {
   answer_ = [this](const std::string&) {
     RunningCheck again = Running();
@@ -393,7 +393,7 @@ TEST_F(RunningChecksTest, CheckHasTheOnlinePoolsThatAreNotUpdatedAsItsControlGro
   EXPECT_THAT(*running[0].control, ElementsAre("c"));
 }
 
-// Otherwise, the lists of a large fleet would not fit into the memory of the operator.
+// If each check had its own list, the lists of a large fleet would not fit into the memory of the operator.
 TEST_F(RunningChecksTest, ChecksShareTheListOfTheControlGroup) {
   PoolPlan verified;
   verified.checks = Run();

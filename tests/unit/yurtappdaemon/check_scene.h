@@ -28,7 +28,7 @@ inline Json ConditionCheckJson(const std::string& name = "tested", Json more = J
   return check;
 }
 
-// Returns the status that the Job controller writes when the Job ends.
+// Returns the status that the Job controller writes when the Job finishes.
 inline Json EndedJob(const char* type, const std::string& message = "") {
   return {{"conditions", {{{"type", type}, {"status", "True"}, {"message", message}}}}};
 }

@@ -1,4 +1,4 @@
-// Checks whose Jobs or samples can't be read. Their time-outs are suspended, and they do not fail the rollout.
+// Checks whose Jobs or samples can't be read. Their timeouts are suspended, and they do not fail the rollout.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST_F(UnavailableCheckTest, FailedJobInTheCacheFailsTheCheckWhileJobsCannotBeRe
   EXPECT_THAT(Failure(), HasSubstr("failed: no"));
 }
 
-// The Job may have ended, and the cache does not show it.
+// The Job may have finished, but the cache does not show this.
 TEST_F(UnavailableCheckTest, TimeOutIsDelayedWhileTheCacheIsStale) {
   AddJob(Run().job);
   jobs_outdated_ = true;
@@ -75,7 +75,7 @@ TEST_F(UnavailableCheckTest, JobThatCannotBeCreatedIsRetriedAndDoesNotFailTheChe
   EXPECT_EQ(health_.check->since, now_);
 }
 
-// The operator was stopped for longer than the time-out, and the Job was deleted meanwhile.
+// The operator was stopped for longer than the timeout, and the Job was deleted during this time.
 TEST_F(UnavailableCheckTest, CheckWithoutAJobRestartsAtItsTimeOut) {
   Run();
   const PoolChecks checks = RunAfter(600);
@@ -111,7 +111,7 @@ TEST_F(UnavailableCheckTest, RunningCheckContinuesWhileThePoolIsUnhealthy) {
 class UnavailableDryRunTest : public CheckScene {
  protected:
   UnavailableDryRunTest() { checks_ = Json::array({JobCheckJson("smoke", {{"dryRun", true}})}); }
-  // The check runs until its time-out, and then blocks the rollout no longer.
+  // The check runs until its timeout. After this, it no longer blocks the rollout.
   void ExpectTolerated(const std::string& message) {
     EXPECT_TRUE(RunAfter(599).verifying);
     const PoolChecks checks = RunAfter(1);
@@ -213,7 +213,7 @@ class UnavailableRolloutTest : public CheckRolloutTest {
       Step(30);
     }
   }
-  // Removes the right to watch Jobs. The cache of Jobs no longer changes.
+  // Removes the permission to watch Jobs. The cache of Jobs no longer changes.
   void RevokeRights() {
     world_.jobs_readable = false;
     world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot watch"));
@@ -336,7 +336,7 @@ TEST_P(UnavailableRolloutTest, JobIsReadFromTheServerBeforeARollback) {
     StartOver();
     UpdatedWithRollback();
     Step(10);
-    world_.jobs_readable = false;  // The watch is silent, and reports no error.
+    world_.jobs_readable = false;  // The watch is silent, and does not report an error.
     if (passed) EndJobs("a", "Complete");
     Step(100);
     EXPECT_EQ(IsMarkedFailed(), !passed);

@@ -119,7 +119,7 @@ TEST_F(ChecksTest, TimeOutFailsTheCheckUntilItsJobCompletes) {
     EXPECT_FALSE(checks.due);
     EXPECT_NE(Failure(), "");
   }
-  // A Job that completes after the time-out passes, like a pool that becomes healthy after its deadline.
+  // A Job that completes after the timeout passes, like a pool that becomes healthy after its deadline.
   AddJob(job, EndedJob("Complete"));
   EXPECT_FALSE(RunAfter(1).verifying);
 }
@@ -160,7 +160,7 @@ TEST_F(ChecksTest, RejectedJobFailsTheCheckAndIsNotRetried) {
   EXPECT_EQ(checks.message, "check smoke: Job " + job + " was rejected: spec.backoffLimit: Invalid value");
   EXPECT_FALSE(checks.starts_job);
   EXPECT_EQ(checks.job, job) << "the rejection is kept while the Job is needed";
-  rejected_.clear();  // A new leader knows only the failure in status.
+  rejected_.clear();  // A new leader has only the failure in status.
   const PoolChecks later = RunAfter(100);
   EXPECT_FALSE(later.starts_job);
   EXPECT_EQ(later.message, checks.message);
@@ -263,7 +263,7 @@ TEST_F(ChecksTest, FailedConditionCheckStaysFailed) {
   EXPECT_THAT(RunAfter(5).message, StartsWith("check tested: not passed within 10 s: "));
 }
 
-// The cache did not show the condition before the time-out.
+// The cache did not show the condition before the timeout.
 TEST_F(ChecksTest, FailedConditionCheckPassesIfItsConditionWasSetInTime) {
   checks_ = Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 10}})});
   Run();

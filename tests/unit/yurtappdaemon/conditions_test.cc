@@ -1,5 +1,5 @@
 // The exact conditions of a daemon in each situation. With YAD_CONDITION_ROWS=FOLDER, the test also writes a file for
-// each one: the object, and the health that kstatus and Argo CD must compute from it.
+// each situation: the object, and the health that kstatus and Argo CD must compute from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ const std::set<std::string> kOfEveryOpenYurt = {
     "status.collisionCount",
     "status.currentRevision",
     "status.templateType",
-    "status.overriderRef",  // nothing reads or writes it
+    "status.overriderRef",  // no program reads or writes this field
     "status.nodepools",
     "status.conditions",
     "status.conditions.type",
@@ -115,7 +115,7 @@ struct Recorded : EventSink {
   std::vector<std::string> notes;
 };
 
-// A server that answers each request with one CRD, or with an error.
+// A server that responds to each request with one CRD, or with an error.
 struct Server {
   Json crd = WholeCrd();
   int status = 200;
@@ -226,7 +226,7 @@ TEST(CrdSchemaTest, PoolsAndConditionsAreListMaps) {
   EXPECT_EQ(status.at("conditions").value("x-kubernetes-list-map-keys", Json()), Json({"type"}));
 }
 
-// The webhook checks the limits of windows and checks too, but only the apiserver checks the limit of groups.
+// The webhook also enforces the limits of windows and checks, but only the apiserver enforces the limit of groups.
 TEST(CrdSchemaTest, GroupsWindowsAndChecksAreLimited) {
   Json crd = ShippedCrd();
   const Json& rolling =

@@ -1,4 +1,4 @@
-// How `pools[].state` and the reported fault are determined.
+// The rules for `pools[].state` and for the reported problem.
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using namespace testing;
 
 const WallTime kNow = ParseTime("2026-01-02T03:04:05Z");
 
-// Returns the state of a workload that has two replicas, of which none is ready.
+// Returns the state of a workload with two replicas that are not ready.
 WorkloadState Unhealthy() {
   WorkloadState state;
   state.seen = state.observed = true;

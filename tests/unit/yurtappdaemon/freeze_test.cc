@@ -45,7 +45,7 @@ class FreezeTest : public RollingUpdateTest {
     world_.SetImage("app:2");
     Step();
   }
-  // Starts a new process, whose first list of the ConfigMap fails with this answer.
+  // Starts a new process, whose first list of the ConfigMap fails with this response.
   void RestartUnableToRead(const HttpResponse& answer) {
     world_.freeze_readable = false;
     world_.Restart();
@@ -463,7 +463,7 @@ TEST_P(FreezeTest, FailedFirstReadDelaysNoScaling) {
   EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4);
 }
 
-// A list without the ConfigMap causes no event.
+// A list without the ConfigMap does not cause an event.
 TEST_P(FreezeTest, ReconcileIsRequeuedWhileTheFirstReadFails) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kBroken);

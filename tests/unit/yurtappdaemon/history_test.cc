@@ -85,7 +85,7 @@ TEST_F(RevisionHistoryTest, FailedMarkIsKeptUntilTheRevisionIsRequestedAgain) {
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
   EXPECT_EQ(bad.update->failed_at, "");
-  // Revisions that the cache does not show are appended, so the update revision is not always the last one.
+  // Revisions that the cache does not show are appended, so the update revision is not always the last revision.
   std::swap(bad.all.front(), bad.all.back());
   const auto marked = history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {});
   ASSERT_TRUE(marked);
@@ -174,7 +174,7 @@ TEST_F(RevisionHistoryTest, RevisionOfAnotherOwnerWithTheSameNameIncreasesTheCol
   EXPECT_EQ(state.collision_count, 1);
   EXPECT_EQ(state.update->hash, RevisionHash(content, 1));
   EXPECT_EQ(*world_.cluster.Get(kControllerRevisionType, {kNs, StringAt(before, {"metadata", "name"})}), before);
-  // The collision count is stored in status. The operator must find the revision with this count and without it.
+  // The collision count is stored in status. The operator must find the revision with and without this count.
   EXPECT_EQ(Sync(daemon).update->name, state.update->name);
   daemon.status = {{"collisionCount", 1}};
   EXPECT_EQ(Sync(daemon).collision_count, 1);
@@ -299,8 +299,8 @@ TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
   EXPECT_EQ(history_.Named(state, ""), nullptr);
 }
 
-// The apiserver rejects each patch of a revision whose `data` has other whitespace or escapes than Go writes. Then the
-// operator writes the number, the failed mark, the owner and the label by PUT.
+// The apiserver rejects each patch of a revision whose `data` has other whitespace or escapes than Go writes. The
+// operator then writes the number, the failed mark, the owner and the label by PUT.
 TEST_F(RevisionHistoryTest, MetadataOfARevisionIsWrittenAlthoughTheServerRejectsPatches) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
@@ -352,7 +352,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
   EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
 }
 
-// Older versions could create two revisions with the same content. Here, a rollout goes from one to the other.
+// Older versions could create two revisions with the same content. Here, a rollout updates from one to the other.
 TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });

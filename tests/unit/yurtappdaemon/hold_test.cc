@@ -369,7 +369,7 @@ TEST_P(HoldTest, StatusOfManyHeldPoolsStaysWithinItsLimit) {
 }
 
 TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
-  for (const std::string_view reason : WaitingForValues()) {  // Another test may have left them.
+  for (const std::string_view reason : WaitingForValues()) {  // Another test may have set their metrics.
     metrics::Remove("yurtappdaemon_waiting_pools",
                     {{"name", "web"}, {"namespace", "ns"}, {"reason", std::string(reason)}});
   }

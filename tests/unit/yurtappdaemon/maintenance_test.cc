@@ -46,7 +46,7 @@ class MaintenanceTest : public RollingUpdateTest {
       object["status"]["conditions"].push_back(ConditionJson(type, status));
     });
   }
-  // Starts a new process, whose first list of the Nodes fails with this answer.
+  // Starts a new process, whose first list of the Nodes fails with this response.
   void RestartUnableToRead(const HttpResponse& answer) {
     world_.nodes_readable = false;
     world_.Restart();

@@ -143,8 +143,8 @@ TEST_P(MassRemovalTest, TokenAllowsItsRemovalsButNotLaterRemovals) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// There are six writes: three workloads are annotated with the token of their removal, and then deleted. Each round
-// ends the process at another one, whose response is lost.
+// There are six writes: three workloads are annotated with the token of their removal, and then deleted. In each round,
+// the process exits at another write, whose response is lost.
 TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);

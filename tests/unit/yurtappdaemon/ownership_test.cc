@@ -127,7 +127,7 @@ TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
   EXPECT_TRUE(world_.Reconcile());
   EXPECT_EQ(Puts(), 6);
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
-  // A change of the spec does not wait.
+  // A change of the spec is written immediately.
   change();
   world_.SetImage("app:2");
   EXPECT_TRUE(world_.Reconcile());
@@ -271,7 +271,8 @@ TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAnAdoption) {
   EXPECT_EQ(ImageOf(world_.Workloads()[0]), "app:1");
 }
 
-// A webhook changes each write. The adoption brings another template, so it shows that the server does not keep it.
+// A webhook changes each write. The adoption brings another template, so it shows that the server does not keep the
+// template.
 TEST_F(OwnershipTest, AnAdoptionWithAnotherTemplateRecordsAValueThatTheServerDoesNotKeep) {
   MirrorImages();
   Deployed();
@@ -302,7 +303,7 @@ TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAWriteOfReplicas) {
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 
-// The removal of a value leaves no entry in managedFields.
+// The removal of a value does not leave an entry in managedFields.
 TEST_F(OwnershipTest, ANewLeaderRestoresMissingValues) {
   world_.AddPool("a");
   Json daemon = DaemonJson();

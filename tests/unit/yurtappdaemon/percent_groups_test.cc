@@ -1,4 +1,4 @@
-// Groups that take a share of the pools: the choice of the pools, and its place in a rollout.
+// Groups that receive a share of the pools: the choice of the pools, and its effect in a rollout.
 #include "operator/yurtappdaemon/rollout/percent_groups.h"
 
 #include <gmock/gmock.h>
@@ -129,7 +129,7 @@ TEST(PercentGroupsTest, PoolsAreChosenAgainInTheSameOrderIfThePercentageChanges)
   EXPECT_THAT(more.pools["second"], SizeIs(10));
   EXPECT_THAT(before.pools.at("second"), IsSubsetOf(more.pools["second"]));
   EXPECT_NE(more.annotation, before.annotation);
-  // If an earlier group names one of these pools, the group with the share loses the pool without a replacement.
+  // If an earlier group lists one of these pools, the group with the share loses the pool without a replacement.
   const std::string taken = before.pools.at("second").front();
   Assigned named = Assign({{{"name", "lab"}, {"pools", {taken}}}, groups[0], groups[1]}, Pools(20), before.annotation);
   EXPECT_THAT(named.pools["second"], SizeIs(3));
@@ -296,7 +296,7 @@ TEST_P(PercentRolloutTest, ANewRevisionChoosesItsPoolsAgain) {
   EXPECT_THAT(chosen, Each(SizeIs(2)));
 }
 
-// An operator that does not know the field puts every pool into group default.
+// An operator without support for the field assigns every pool to group default.
 TEST_P(PercentRolloutTest, RolloutThatAnOlderOperatorStartedContinuesWithItsUpdatedPools) {
   std::vector<std::string> names;
   for (int i = 0; i < kPools; ++i) names.push_back("p" + std::to_string(i));
@@ -345,7 +345,7 @@ TEST_P(PercentRolloutTest, ChangeOfTheShareCreatesNoRevision) {
   world_.SetImage("app:2");
   Look();
   EXPECT_THAT(PoolsOn("app:2"), SizeIs(4));
-  // The share grows in the middle of the rollout. The group keeps its pools and gets more.
+  // The share grows in the middle of the rollout. The group keeps its pools and receives more.
   const std::vector<std::string> before = PoolsOn("app:2");
   Strategy("groups", Json::array({Share("canary", 75)}));
   Look();

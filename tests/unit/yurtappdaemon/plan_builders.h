@@ -22,7 +22,7 @@ inline PoolPlan OnePool(const ClusterObjects& objects) {
   return plan.pools.at(0);
 }
 
-// Returns the workload that the plan writes over the live one.
+// Returns the workload with which the plan replaces the live workload.
 inline Json Put(const ClusterObjects& objects, const PoolPlan& pool) {
   const auto merged = MergedWorkload(*ParseYurtAppDaemon(objects.daemon), pool, pool.workload->object->Parse());
   EXPECT_TRUE(merged) << merged.error().message;

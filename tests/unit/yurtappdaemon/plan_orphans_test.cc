@@ -1,4 +1,4 @@
-// The plan for workloads that the operator did not make: those of OpenYurt, duplicates and orphans.
+// The plan for workloads that the operator did not create: OpenYurt's workloads, duplicates and orphans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -55,7 +55,7 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
 TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   objects.Deployed();
-  // The workload was created by an older version, which allowed renderings of up to 4 MiB.
+  // The workload was created by an older version, which allowed workloads of up to 4 MiB.
   objects.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}},
        {"jsonPatches",
@@ -79,7 +79,7 @@ TEST(PlanTest, AWorkloadKeepsAListThatAPatchReplacedUntilItsPodTemplateChanges) 
   objects.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}}, {"patch", {{"spec", {{"template", {{"spec", {{"containers", Json::array({patch})}}}}}}}}}}};
   objects.Deployed();
-  // The workload was made by an earlier version, whose patches replaced lists that have a key twice.
+  // The workload was created by an earlier version, whose patches replaced lists that have a key twice.
   PodSpecOf(objects.workloads[0])["containers"][0]["env"] = patch["env"];
   objects.workloads[0]["metadata"]["annotations"][kRenderedFromAnnotation] =
       R"({"overrides":[0],"rules":1,"tolerations":[]})";
@@ -350,7 +350,7 @@ TEST(PlanTest, RevisionLabelThatAUserEditedIsRepairedFromTheContent) {
 }
 
 TEST(PlanTest, DriftDoesNotCountAsAnOlderRevisionWithFewerFields) {
-  // The old revision has no env. So the changed env looks like one that another client added.
+  // The old revision has no env. So the changed env looks like an env that another client added.
   Json now = Paused(DaemonJson("app:1"));
   PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
   ClusterObjects objects{.daemon = now, .pools = {PoolJson("a")}};

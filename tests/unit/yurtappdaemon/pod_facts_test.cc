@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 const WallTime kReadAt = ParseTime("2026-01-02T03:04:05Z");
 
-// Returns "reason: message", or "-" for no fault.
+// Returns "reason: message", or "-" if there is no problem.
 std::string FaultOf(const Json& pod) {
   const auto fault = ExaminePod(pod, kReadAt).fault;
   return fault ? fault->reason + ": " + fault->message : "-";

@@ -64,7 +64,7 @@ inline Json UnschedulablePod(const std::string& message, const std::string& name
   pod["spec"].erase("nodeName");
   return AddCondition(pod, "PodScheduled", false, "Unschedulable", message);
 }
-// Returns a pod whose kubelet creates its containers and reports no fault.
+// Returns a pod whose kubelet creates its containers and does not report a problem.
 inline Json CreatingPod(const std::string& name = "p", const std::string& revision = "r1") {
   Json pod = WaitingIn("ContainerCreating", "", name, revision);
   pod["status"]["phase"] = "Pending";

@@ -19,7 +19,7 @@ class PrefetchGateTest : public RollingUpdateTest {
     rolling["groups"] = Json::array({first});
     rolling["prefetch"] = std::move(prefetch);
     Deployed(pools, std::move(rolling));
-    // The server's clock is that of the operator.
+    // The server has the same clock as the operator.
     world_.cluster.SetAfterwards([this](const WriteRecord& write) {
       if (write.method == "POST" && write.changed && write.resource == kDaemonSetType.resource)
         world_.cluster.SetCreated(kDaemonSetType, write.key, FormatTime(world_.clock.WallNow()));
@@ -85,7 +85,7 @@ class PrefetchGateTest : public RollingUpdateTest {
     }
   }
   std::string Unavailable() { return ConditionReason(world_.Status(), "PrefetchUnavailable"); }
-  // Lets the server drop image volumes, as it does without the feature.
+  // Lets the server drop image volumes, as a server does if the feature is disabled.
   void DropImageVolumes() {
     world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
       if (type.resource != kDaemonSetType.resource) return;

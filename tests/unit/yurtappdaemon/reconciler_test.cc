@@ -99,7 +99,7 @@ TEST_F(ReconcilerTest, UnsyncedStoreIsNotTreatedAsEmpty) {
     World other;
     other.AddPool("a");
     other.CreateDaemon();
-    // All stores but one have their first list.
+    // All stores except one have their first list.
     const std::map<std::string, Store*> stores = {{"daemons", &other.stores().daemons},
                                                   {"pools", &other.stores().pools},
                                                   {"deployments", &other.stores().deployments},
@@ -274,7 +274,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
   const std::string first = world_.Status()["currentRevision"];
-  // The daemon is paused and its only workload is gone, so only status names the first revision.
+  // The daemon is paused and its only workload is gone, so only status contains the first revision.
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
   for (const bool fails : {true, false}) {
     world_.SetImage(fails ? "app:2" : "app:3");
@@ -287,7 +287,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
     const auto result = world_.Reconcile();
     EXPECT_EQ(bool(result), !fails);
     world_.cluster.SetFaults(nullptr);
-    world_.Reconcile();  // This reconcile comes too soon for another write of status.
+    world_.Reconcile();  // This reconcile is too early for another write of status.
     EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
     world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   }
@@ -296,8 +296,8 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
   EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
 }
 
-// The caches of a new process behind a lagging apiserver. Only the first revision shows that the operator set the
-// variable.
+// The caches of a new process that reads from a lagging apiserver. Only the first revision shows that the operator set
+// the variable.
 TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotHaveYet) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};

@@ -175,7 +175,7 @@ TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   const std::string token = GuardedPlan().postponed.token;
   Allow(token);
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
-  // Two workloads are gone; the other three have another token.
+  // Two workloads no longer exist. The other three have another token.
   objects_.workloads.erase(objects_.workloads.begin(), objects_.workloads.begin() + 2);
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c+", "d+", "e+"));
   facts_.settled = false;

@@ -81,7 +81,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyDuringItsSoakCountsAsFailed)
   Wait(seconds(12));
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
-  // A pool that recovers has its whole time again, with the old leader and with a new one.
+  // A pool that recovers has its full deadline again, with the old leader and with a new leader.
   for (int i = 0; i < 2; ++i) {
     Heal("a");
     Wait(seconds(10));
@@ -92,7 +92,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyDuringItsSoakCountsAsFailed)
     EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
     world_.Restart();
   }
-  // A pool that has soaked may be unhealthy for the whole time again.
+  // A pool that has soaked may be unhealthy for the full deadline again.
   Heal("a");
   Wait(seconds(62));
   EXPECT_EQ(Images(), "a=2 b=2");
@@ -183,13 +183,13 @@ TEST_P(RollingUpdateTest, FailedRevisionIsRolledBackAndNotRetried) {
   world_.cluster.ClearWrites();
   Wait(seconds(1000));
   EXPECT_THAT(world_.Writes(), IsEmpty());
-  // A new pool gets the revision of the others.
+  // A new pool receives the revision of the other pools.
   world_.AddPool("d");
   Look();
   EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
   Heal("d");
   Look();
-  // A user sets the good template, and then the bad one again.
+  // A user sets the good template, and then the bad template again.
   world_.SetImage("app:1");
   Look();
   EXPECT_EQ(Progressing(), "True RolloutComplete");
@@ -330,7 +330,7 @@ TEST_P(RollingUpdateTest, HealthAfterACompleteRolloutCausesNoRollbackWhileARemov
     EXPECT_EQ(Images(), "a=2 b=2 c=1");
     EXPECT_EQ(Complete(), "True RolloutComplete");
     EXPECT_EQ(Progressing(), "True RolloutComplete");
-    Taint("b", "gpu");  // The failed pool takes no slot.
+    Taint("b", "gpu");  // The failed pool does not take a slot.
     Step();
     EXPECT_TRUE(Tolerates("b"));
   });
@@ -438,7 +438,7 @@ TEST_P(RollingUpdateTest, RepairOfARejectedPoolDoesNotResumeTheRollout) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-// A rejected update counts only for a pool that waits for nothing. A new leader must not count the rejected repair of
+// A rejected update counts only for a pool that does not wait. A new leader must not count the rejected repair of
 // another pool.
 TEST_P(RollingUpdateTest, RejectedRepairDuringAPauseIsNoFailureOfTheRevision) {
   Play([&] {

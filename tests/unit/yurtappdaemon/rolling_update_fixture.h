@@ -166,7 +166,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   bool restarts_ = false;
 };
 
-// Rollouts that an edit, a restart, an outage or a stale cache interferes with.
+// Rollouts that are disturbed by an edit, a restart, an outage or a stale cache.
 class RolloutEdgeCasesTest : public RollingUpdateTest {};
 
 }  // namespace yad::testing

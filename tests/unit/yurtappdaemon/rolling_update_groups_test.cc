@@ -43,7 +43,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
   EXPECT_EQ(Ready(), "True PoolsReady");
   const std::string update = StringAt(world_.Status(), {"updateRevision"});
   EXPECT_THAT(Message(), HasSubstr(update + "/north"));
-  // A new pool of the group waits with the others.
+  // A new pool of the group waits with the other pools.
   world_.AddPool("e");
   Strategy("groups", {{{"name", "canary"}, {"pools", {"c"}}},
                       {{"name", "north"}, {"pools", {"a", "e"}}, {"approval", "Manual"}}});
@@ -56,7 +56,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
   Annotate(kApproveAnnotation, "web-other/north, " + update + "/north");
   Look();
   EXPECT_EQ(Images(), "a=2 b=1 c=2 d=1 e=2");
-  // The group has begun, and stays approved for the next leader too.
+  // The group has begun, and also stays approved for the next leader.
   EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
   Annotate(kApproveAnnotation, "");
   world_.Restart();
@@ -186,7 +186,7 @@ TEST_P(RollingUpdateTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
   });
 }
 
-// The workload of pool a has a finalizer, as after a deletion in the foreground, and a pod of it never ends.
+// The workload of pool a has a finalizer, as after a foreground deletion, and one of its pods never terminates.
 TEST_P(RollingUpdateTest, DeletionThatDoesNotEndKeepsLaterGroupsWaitingOnlyUntilTheDeadline) {
   Play([&] {
     Deployed({"a", "b"}, {{"groups", {{{"name", "first"}, {"pools", {"a"}}}}}});

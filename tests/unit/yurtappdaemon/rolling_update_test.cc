@@ -1,6 +1,6 @@
 // updateStrategy RollingUpdate, reconcile by reconcile:
 // - this file and rolling_update_*_test.cc: the objects in the cluster
-// - rollout_test and rollout_simulator_test: which pool may be updated when
+// - rollout_test and rollout_simulator_test: the choice of the pools that may be updated
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -201,7 +201,7 @@ TEST_P(RollingUpdateTest, AnotherOrderOfTheTaintsUpdatesNoPool) {
   EXPECT_EQ(world_.Workload("a").at("/spec/template/spec/tolerations"_json_pointer), tolerations);
 }
 
-// For example, the webhook of an image mirror does this if the old revision already names the mirror.
+// For example, the webhook of an image mirror does this if the old revision already has the mirror's image.
 TEST_P(RollingUpdateTest, RolloutIsCompleteIfAWebhookRevertsEachPoolToTheOldImage) {
   Deployed({"a", "b", "c"});
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {

@@ -1,4 +1,4 @@
-// Two events at once in a rollout, with one leader and with a new leader at each step.
+// Two simultaneous events in a rollout, with one leader and with a new leader at each step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ TEST_P(RolloutCombinationsTest, ApprovalDuringASoakStartsTheGroupAfterTheSoak) {
     Step();
     EXPECT_EQ(Images(), "a=2 b=2 c=2");
     EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
-    // A pool breaks after its group has begun; the group needs no further approval.
+    // A pool breaks after its group has begun; the group does not need another approval.
     Break("c");
     Step();
     EXPECT_EQ(Phase("c"), "Unhealthy");

@@ -37,8 +37,8 @@ class CompletedRolloutTest : public RollingUpdateTest {
     Step();
     ASSERT_EQ(Complete(), "True RolloutComplete");
   }
-  // Rolls app:2 out to the pools a and b. The server answers updates of pool a with `answer`, and maxFailures allows
-  // it.
+  // Rolls app:2 out to the pools a and b. The server responds to updates of pool a with `answer`, and maxFailures
+  // allows the failure.
   void RolledOutWhileUpdatesOfAFail(const HttpResponse& answer = StatusResponse(422, "Invalid", "no")) {
     world_.watches_freeze = true;
     world_.Restart();
@@ -115,7 +115,7 @@ TEST_P(CompletedRolloutTest, PoolThatFailsOnTheRevisionForTheFirstTimeStillStops
   });
 }
 
-// The selector matches no pool for a moment in the middle of the rollout.
+// For a moment in the middle of the rollout, the selector does not match any pool.
 TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotComplete) {
   Play([&] {
     world_.limit = IntOrPercent{0, false};
@@ -154,7 +154,7 @@ TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotCompleteIfAllPoolsHaveTheRevi
   });
 }
 
-// The Service of pool b belongs to another owner. This does not end the wait of the pool for its update.
+// The Service of pool b belongs to another owner. The pool still waits for its update.
 TEST_P(CompletedRolloutTest, RolloutIsNotCompleteIfAPoolWithAConflictWaitsForItsUpdate) {
   Play([&] {
     world_.AddPools({"a", "b"});
@@ -215,7 +215,7 @@ TEST_P(CompletedRolloutTest, ReleasedPoolIsNotUpdatedDuringAFreeze) {
   Play([&] {
     RolledOutWhileUpdatesOfAFail();
     ASSERT_EQ(Complete(), "True CompleteWithFailures");
-    AnnotatePool("a", kHoldAnnotation, "stocktaking");  // a held pool forgets its rejection
+    AnnotatePool("a", kHoldAnnotation, "stocktaking");  // the rejection of a held pool is dropped
     StepDespiteErrors();
     world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
     StepDespiteErrors();

@@ -104,7 +104,7 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithTheSameRenderingInThreeRevisionsDo
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-// Its failure does not count for the new revision, because it already had that rendering.
+// Its failure does not count for the new revision, because it already had the same rendered workload.
 TEST_P(RolloutEdgeCasesTest, NeverHealthyPoolWithAnUnchangedRenderingLetsTheRolloutComplete) {
   for (const bool joins : {false, true}) {
     SCOPED_TRACE(joins ? "a new pool" : "a workload that was created again");
@@ -297,7 +297,7 @@ TEST_P(RolloutEdgeCasesTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
   EXPECT_EQ(Ready(), "True PoolsReady");
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 
-  // If more than 500 pools soak, the list in status leaves out some of them too.
+  // If more than 500 pools soak, the list in status also omits some of them.
   Strategy("maxUnavailable", "100%");
   world_.SetImage("app:2");
   Look();
@@ -316,7 +316,7 @@ TEST_P(RolloutEdgeCasesTest, RolloutContinuesAfterAnUpgradeFromTheStatusOfThePre
   Look();
   Heal("a");
   Wait(seconds(30));
-  // The previous version wrote no records, no new conditions and no new phases.
+  // The previous version did not write records, the new conditions and the new phases.
   for (const std::string pool : {"a", "b", "c"}) {
     world_.EditWorkload(pool,
                         [](Json& workload) { workload["metadata"]["annotations"].erase(kUpdateRecordAnnotation); });
@@ -392,7 +392,7 @@ TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNe
   }
 }
 
-// Pods that do not exist prove nothing about the revision.
+// A pool without pods does not show whether the revision works.
 TEST_P(RolloutEdgeCasesTest, PoolThatIsScaledFromZeroSoaksAgain) {
   Play([&] {
     Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 90}});

@@ -58,8 +58,8 @@ class RolloutGatesTest : public ::testing::Test {
   }
   const RolloutDecision& Decide() { return decision_ = DecideRollout(input_); }
 
-  // Returns one letter for each pool: U gets the target (the wanted revision), A keeps its revision and gets a change
-  // of the pool, "." gets nothing.
+  // Returns one letter for each pool: U is updated to the target (the wanted revision), A keeps its revision and is
+  // updated for a change of the pool, "." is not updated.
   std::string Steps() const {
     std::string steps;
     for (const RolloutDecision::Pool& pool : decision_.pools)
@@ -214,9 +214,9 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
   }
 }
 
-// The other pools have finished, so `target_is_current` is true. This pool's update was rejected earlier; it is not a
-// rollback.
-// The operator may have forgotten that the update failed, for example in a new leader.
+// The other pools have finished, so `target_is_current` is true. This pool's update was rejected earlier, and is not a
+// rollback. The operator may no longer have the information that the update failed, for example after a change of the
+// leader.
 TEST_F(RolloutGatesTest, FailedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
   input_.target_is_current = true;
   for (bool RolloutPool::*failure :
@@ -369,7 +369,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
       RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
       changed.label_names_target = label_names_target;
-      // A workload of an old revision gets the change of its pool (A) before the update of its group begins.
+      // A workload of an old revision is updated for the change of its pool (A) before the update of its group begins.
       changed.group = label_names_target ? 0 : 1;
       const std::string other = label_names_target ? "" : ".";
       std::vector<RolloutPool> pools = {changed};

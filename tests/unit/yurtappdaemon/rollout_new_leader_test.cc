@@ -1,4 +1,4 @@
-// A new leader in the middle of a rollout: what it learns from status, and from caches that lack a revision.
+// A new leader in the middle of a rollout, which restores its state from status, and from caches that lack a revision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,10 +125,10 @@ TEST_P(RolloutNewLeaderTest, RevisionThatFailedIsNotRolledOutAgainWithoutACurren
   });
 }
 
-// The earlier leader updated a pool that the list in status leaves out, and could not write status any more.
+// The earlier leader updated a pool that the list in status omits, and then could no longer write status.
 TEST_P(RolloutNewLeaderTest, ChecksAPoolWhoseUpdateATruncatedStatusDoesNotShow) {
   if (GetParam() != WorkloadKind::kDeployment) return;
-  // The pool is one of the last in the order of names, so the list in status leaves it out.
+  // The pool is one of the last in the order of names, so the list in status omits it.
   DeployedWithChecks(ManyPools(), Json::array({ConditionCheckJson()}),
                      {{"groups", {{{"name", "first"}, {"pools", {"p1505"}}}}}});
   world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -190,7 +190,7 @@ TEST_P(RolloutNewLeaderTest, SitesThatATruncatedStatusDoesNotShowHaveNotJustGone
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-// A repair that fails says nothing about the health of the pool. So the next leader knows that the pool has soaked.
+// A failed repair does not change the health of the pool in status. So the next leader reads that the pool has soaked.
 TEST_P(RolloutNewLeaderTest, AFailedRepairLosesNoSoak) {
   for (const int status : {500, 409}) {
     SCOPED_TRACE(status);

@@ -104,7 +104,7 @@ TEST_F(RolloutNoticesTest, NoticeIsSentForEachGroupThatWaitsForApproval) {
   EXPECT_THAT(Become("WaitingForApproval", 13, "group south"), ElementsAre("waiting-for-approval"));
 }
 
-// The status of Progressing is Unknown during a pause too, so its last transition is the begin of the pause.
+// The status of Progressing is also Unknown during a pause, so its last transition is the start of the pause.
 TEST_F(RolloutNoticesTest, WaitForApprovalAfterAPauseHasTheTimeOfTheWait) {
   Become("Paused", 10);
   Become("WaitingForApproval", 10, "group north");

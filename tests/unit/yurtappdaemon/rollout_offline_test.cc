@@ -1,4 +1,4 @@
-// Rollouts while sites are offline: outages, sites that a revision has disconnected, sites that return.
+// Rollouts while sites are offline: outages, sites that a revision has disconnected, and sites that return.
 #include <gtest/gtest.h>
 
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"

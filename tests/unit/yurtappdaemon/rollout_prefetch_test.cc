@@ -1,4 +1,4 @@
-// The pull of images before updates: which pools wait for it, and which ones pull now.
+// The pull of images before updates: which pools wait for it, and which pools pull now.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -94,7 +94,7 @@ TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
   }
 }
 
-// The answers mean that a webhook's JSON patch does not fit this workload, or that the webhook fails for it.
+// The responses mean that a webhook's JSON patch does not fit this workload, or that the webhook fails for it.
 TEST_P(RolloutRejectionTest, PoolWhoseWritesTheWebhookFailsBlocksOnlyTheNextGroup) {
   for (const char* message : {"Internal error occurred: add operation does not apply: doc is missing path: /spec/x",
                               "failed calling webhook \"policy\": EOF"}) {
@@ -137,7 +137,8 @@ TEST_P(RolloutRejectionTest, MetricOfAStoppedRolloutIsSetWhileTheSpecIsInvalid) 
   EXPECT_THAT(metrics::Render(), HasSubstr(metric + " 0\n"));
 }
 
-// While the rollout is stopped, the workload is created from currentRevision, and the server accepts or rejects that.
+// While the rollout is stopped, the workload is created from currentRevision, and the server accepts or rejects the
+// creation.
 TEST_P(RolloutRejectionTest, CreationFromCurrentRevisionDoesNotResumeTheRolloutThatARejectedCreationStopped) {
   for (const bool rejects_both : {true, false}) {
     SCOPED_TRACE(rejects_both);
@@ -290,7 +291,7 @@ TEST_P(RolloutRejectionTest, ReplicasThatAWebhookFailsAreRollingOut) {
   });
 }
 
-// While an apiserver starts, its admission plugins answer 403 until they have read their objects.
+// While an apiserver starts, its admission plugins respond with 403 until they have read their objects.
 TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNoFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});

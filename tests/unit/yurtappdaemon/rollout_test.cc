@@ -170,7 +170,7 @@ TEST(RolloutTest, RejectedUpdateIsNotRetriedIfOtherFailuresHaveStoppedTheRollout
   failed.healthy = failed.soaked = false;
   EXPECT_EQ(DecideRollout(input).state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone);
-  // The limit of a group counts likewise.
+  // The limit of a group has the same effect.
   strategy.max_failures = {2, false};
   EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate);
   strategy.groups[0].max_failures = {0, false};
@@ -243,7 +243,7 @@ TEST(RolloutTest, FailedPoolTakesNoSlotOfAnUpdateAfterTheRollout) {
   EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kNone) << "maxFailures does not limit a rollback";
 }
 
-// The writes of pool a always fail. Those of the others failed only for a while.
+// The writes of pool a always fail. The writes of the other pools failed only for a while.
 TEST(RolloutTest, FailedUpdatesTakeTurns) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};

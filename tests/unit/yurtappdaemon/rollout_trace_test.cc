@@ -69,7 +69,7 @@ class RolloutTraceTest : public ::testing::Test {
     for (const char* pool : {"a", "b"}) SetPool(pool, PoolPhase::kReady, minute);
     Report("RolloutComplete", minute);
   }
-  // Returns texts such as "update a 1-2": the span, its pool or group, and its minutes.
+  // Returns strings such as "update a 1-2": the span, its pool or group, and its minutes.
   std::vector<std::string> Take() {
     std::vector<std::string> texts;
     for (const Span& span : sent_) {

@@ -1,5 +1,5 @@
-// An upgrade of the operator at each stage of a rollout. The previous version did not know the conditions Complete,
-// Reconciling and Stalled, and wrote no update records.
+// An upgrade of the operator at each stage of a rollout. The previous version did not write the conditions Complete,
+// Reconciling and Stalled, and update records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -174,7 +174,7 @@ TEST_F(ServicesTest, ServicesAreRemovedEvenIfNoOldRevisionIsKept) {
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
   TakeTemplateAway();
-  // The first attempt fails, and the process ends.
+  // The first attempt fails, and the process exits.
   world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
     if (request.resource != "services" || request.method != "DELETE") return std::nullopt;
     return FakeCluster::Fault{HttpResponse{503, {}, "{}"}, false};
@@ -452,7 +452,7 @@ TEST_F(ServicesTest, RepairsBackOffWhileAnotherClientKeepsChangingAService) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RepairsSlowedDown"));
 }
 
-// Each run ends the process after another write of a daemon's lifecycle. The next process must reach the same state.
+// In each run, the process exits after another write of a lifecycle. The next process must reach the same state.
 TEST_F(ServicesTest, NextProcessReachesTheSameStateAfterACrashAtAnyWrite) {
   int writes = 1000;
   for (int crash_at = 1; crash_at <= writes; ++crash_at) {

@@ -80,9 +80,9 @@ Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanM
   return Assess(snapshot, Target{snapshot.update}, *pool, workload, memo);
 }
 
-// An assessment may be reused only for a workload that is equal in all that matters. So one memo for all workloads must
-// give the same results as a memo for each.
-// Under sanitizers, only one daemon is tried. model_test runs this file too, optimized and with all daemons.
+// An assessment may be reused only for a workload that is equal in all relevant fields. So one memo for all workloads
+// must have the same results as a memo for each workload. Under sanitizers, only one daemon is tried. model_test also
+// runs this file, optimized and with all daemons.
 TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
   const Json plain = DaemonJson("app:1");
   Json overriding = DaemonJson("app:2");

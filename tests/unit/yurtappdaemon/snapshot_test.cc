@@ -148,7 +148,7 @@ TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
   EXPECT_FALSE(healthy(nullptr, old_left));
   EXPECT_TRUE(healthy(partition, old_left)) << "what its own partition holds back is no lack";
   EXPECT_FALSE(healthy(partition, {{"currentRevision", "r1"}, {"updatedReplicas", 0}}));
-  // After an undo in the middle of an update, currentRevision and updateRevision are equal at once.
+  // After an undo in the middle of an update, currentRevision and updateRevision are equal immediately.
   EXPECT_FALSE(healthy(nullptr, {{"updatedReplicas", 1}})) << "a pod of the undone template is left";
   EXPECT_FALSE(healthy(partition, {{"updatedReplicas", 0}}));
   EXPECT_EQ(state_of(nullptr, {{"updatedReplicas", 1}}).steady_replicas, -1);

@@ -84,7 +84,7 @@ TEST(StatusTest, PoolThatATruncatedListOfUnhealthyPoolsOmitsStaysUpdating) {
   EXPECT_EQ(PoolOf(scene.Status(), "p1501")["phase"], "Updating");
 }
 
-// A new leader reads in the message that the revision is not the cause.
+// The message shows a new leader that the revision is not the cause.
 TEST(StatusTest, TruncatedMessageAboutAMissingRightIsNoFailureOfTheRevision) {
   Scene scene;
   for (int i = 0; i < 500; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));

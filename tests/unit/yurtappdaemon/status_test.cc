@@ -119,13 +119,13 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        "False FailureBudgetExceeded", false},
       {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
-      // These are not faults of the revision.
+      // The revision does not cause these failures.
       {"the workload of another owner", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
       {"quota", quota, "Failed", "QuotaExceeded", 0, 0, 1, 0, "False PoolsNotReady", "True RolloutComplete", true},
       {"name is no label value", bad_name, "Failed", "InvalidPoolName", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
-      // An offline pool blocks no other pool.
+      // An offline pool does not block other pools.
       {"offline and written", offline, "Offline", "NoReadyNode", 1, 0, 0, 1, "Unknown AllPoolsOffline",
        "True RolloutComplete", true},
       {"offline and late", offline_late, "Offline", "ProgressDeadlineExceeded", 1, 0, 0, 1, "Unknown AllPoolsOffline",
@@ -240,7 +240,8 @@ TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
-// The update of a pool to the current revision needs no approval. So a revision must not become current too early.
+// The update of a pool to the current revision does not need an approval. So a revision must not become current too
+// early.
 TEST(StatusTest, RollingUpdateMakesNoRevisionCurrentWhileWorkloadsAreRemovedOrWithoutPools) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.objects.current = MakeRevision(DaemonJson("app:0"));
@@ -290,7 +291,7 @@ TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
   scene.previous = first;
   EXPECT_EQ(scene.Status(kLater).dump(), first.dump()) << "byte for byte: nothing to write";
 
-  // One pool becomes healthy. Only its own times change, and those of the conditions whose status changes.
+  // One pool becomes healthy. Only its own times change, and the times of the conditions whose status changes.
   scene.objects.workloads[1]["status"] = HealthyStatus(scene.objects.workloads[1]);
   const Json second = scene.Status(kLater);
   EXPECT_EQ(PoolOf(second, "a")["lastTransitionTime"], FormatTime(kNow));

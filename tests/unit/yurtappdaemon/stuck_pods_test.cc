@@ -84,7 +84,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileAnUpdatedPodIsNotReady) {
   AddPod(1, "old", true);
   AddPod(2, "new", false);
   EXPECT_THAT(Replace(), IsEmpty());
-  // An updated pod that has just become unready counts too.
+  // An updated pod that has just become unready also counts.
   EditPod(2, [](Json& pod) {
     pod["status"]["conditions"][0]["lastTransitionTime"] = FormatTime(kSince + std::chrono::seconds(5));
   });
@@ -110,7 +110,8 @@ TEST_F(StuckPodsTest, DeletesAtMost500PodsAtOnce) {
   EXPECT_EQ(Replace().size(), 1U);
 }
 
-// A template that no pod has proven may be bad. If the old pods were deleted together, no pod would be left.
+// If no pod of a template is ready, the template may be bad. If the old pods were deleted together, no pod would
+// remain.
 TEST_F(StuckPodsTest, DeletesOnlyTheFirstUnreadyPodUntilAnUpdatedPodIsReady) {
   for (const int ordinal : {0, 1, 2}) AddPod(ordinal, "old", false);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
@@ -129,7 +130,7 @@ TEST_F(StuckPodsTest, DeletesTheFirstUnreadyPodBehindReadyOnes) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-10"));
 }
 
-// The StatefulSet waits for the other pod. It would not create a deleted pod again before.
+// The StatefulSet waits for the other pod. It would not create a deleted pod again before that pod is ready.
 TEST_F(StuckPodsTest, KeepsAnUnreadyPodThatDoesNotBlockTheStatefulSet) {
   AddPod(1, "old", false);
   EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 is missing";
@@ -152,7 +153,7 @@ TEST_F(StuckPodsTest, KeepsPodsOfAStatefulSetThatAUserUpdates) {
   EXPECT_THAT(Replace(), IsEmpty());
 }
 
-// A deleted pod would not come back either, for example because a quota rejects the pods of the newest template.
+// A deleted pod would also not be created again, for example because a quota rejects the pods of the newest template.
 TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
   EditSet([](Json& spec) { spec["replicas"] = 3; });
   AddPod(0, "old", true);

@@ -27,7 +27,7 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1, although all workloads are on revision 2.
+  // Creates a daemon as OpenYurt 1.6 leaves it: status refers to revision 1, although all workloads are on revision 2.
   // The pools have `taints`.
   void LeftByOpenYurt(const std::vector<std::string>& pools, const Json& newest = DaemonJson("app:2"),
                       const std::vector<std::string>& taints = {}) {
@@ -35,8 +35,8 @@ class TakeoverTest : public ::testing::Test {
     PodSpecOf(TemplateOf(first))["containers"][0]["image"] = "app:1";
     LeftByOpenYurt(pools, {first, newest}, 2, taints);
   }
-  // Creates one revision of OpenYurt for each of these daemons. The workloads have the content of the last one. Their
-  // label and pod label name revision `label`. The webhook of OpenYurt 1.5 and 1.6 always sets revision 1.
+  // Creates one revision of OpenYurt for each of these daemons. The workloads have the content of the last revision.
+  // Their label and pod label refer to revision `label`. The webhook of OpenYurt 1.5 and 1.6 always sets revision 1.
   void LeftByOpenYurt(const std::vector<std::string>& pools, const std::vector<Json>& specs, int label,
                       const std::vector<std::string>& taints = {}) {
     for (const std::string& pool : pools) world_.AddPool(pool, taints);
@@ -101,7 +101,7 @@ class TakeoverTest : public ::testing::Test {
   void Apply(const Json& manifest) {
     world_.EditDaemon([&](Json& d) { d["spec"]["workloadTemplate"] = manifest["spec"]["workloadTemplate"]; });
   }
-  // Expects that every pool is updated, and that neither this process nor the next one writes anything more.
+  // Expects that every pool is updated, and that neither this process nor the next process writes again.
   void ExpectAtRest() {
     EXPECT_LE(world_.Converge(), 6);
     world_.Restart();

@@ -94,7 +94,7 @@ const std::vector<Json>& Strategies() {
   return all;
 }
 
-// ---- a label that names the first revision ----
+// ---- a label that refers to the first revision ----
 
 TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategySays) {
   for (const auto& [strategy, paused] : std::vector<std::pair<Json, bool>>{
@@ -207,7 +207,7 @@ class EarlyUndoTest : public TakeoverOriginTest {
   static constexpr char kFirst[] = "web-5c69b69bd1";
   static constexpr char kSecond[] = "web-5c69b69bd2";
 
-  // All workloads have the content of OpenYurt's second revision, and the spec is that of the first one.
+  // All workloads have the content of OpenYurt's second revision, and the spec has the content of the first revision.
   void MergeChanges(const Json& first, int label, const Json& strategy, bool paused) {
     std::destroy_at(&world_);
     std::construct_at(&world_);
@@ -226,7 +226,7 @@ class EarlyUndoTest : public TakeoverOriginTest {
       });
     });
   }
-  // The process ends after its write number `last`. The response to this write is lost.
+  // The process exits after its write number `last`. The response to this write is lost.
   void ReconcileUntilWrite(int last) {
     std::atomic<int> writes = 0;
     world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -239,7 +239,7 @@ class EarlyUndoTest : public TakeoverOriginTest {
     world_.cluster.SetFaults(nullptr);
     world_.Restart();
   }
-  // Expects that neither this process nor the next one writes a workload.
+  // Expects that neither this process nor the next process writes a workload.
   void ExpectNoWriteOfWorkloads() {
     for (int i = 0; i < 2; ++i) {
       world_.cluster.ClearWrites();
@@ -311,7 +311,7 @@ TEST_F(EarlyUndoTest, IsRolledOutAsTheStrategySays) {
   }
 }
 
-// The label then names the first revision, as the label of OpenYurt's webhook does.
+// The label then refers to the first revision, as the label of OpenYurt's webhook does.
 TEST_F(EarlyUndoTest, WithoutAnotherPodTemplateIsWrittenOnce) {
   Json first = DaemonJson("app:2");
   TemplateOf(first)["spec"]["minReadySeconds"] = 5;
@@ -343,7 +343,7 @@ TEST_F(EarlyUndoTest, RevisionKeepsTheNumberThatOpenYurtGaveIt) {
   }
 }
 
-// An earlier version of the operator raised the number of the first revision, and stored no number of OpenYurt.
+// An earlier version of the operator raised the number of the first revision, and did not store OpenYurt's number.
 TEST_F(EarlyUndoTest, NumberThatAnEarlierVersionRaisedIsNotOpenYurts) {
   const Json first = WithEnv(DaemonJson("app:1"), "A");
   LeftByOpenYurt(kPools, {first, DaemonJson("app:2")}, 2);
@@ -366,7 +366,7 @@ TEST_F(EarlyUndoTest, NumberThatAnEarlierVersionRaisedIsNotOpenYurts) {
   for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), kSecond);
 }
 
-// OpenYurt itself raised the number of the first revision by an undo, before it wrote the third one.
+// OpenYurt itself raised the number of the first revision by an undo, before it wrote the third revision.
 TEST_F(EarlyUndoTest, ToARevisionWhoseNumberOpenYurtRaisedWaitsWhileItIsPaused) {
   const Json first = WithEnv(DaemonJson("app:1"), "A");
   LeftByOpenYurt(kPools, {first, DaemonJson("app:2"), DaemonJson("app:3")}, 3);
@@ -446,7 +446,7 @@ TEST_F(TakeoverOriginTest, PoolsWhoseTaintsAreReorderedRemovedOrToleratedKeepThe
       for (const std::string& pool : kPools) Taints(pool, now);
       Strategy(strategy);
       ExpectNoRestart();
-      // An edit that changes no pod template.
+      // An edit that does not change a pod template.
       const auto templates = Templates(kPools);
       world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["minReadySeconds"] = 5; });
       if (strategy["type"] == "All") ExpectAtRest();

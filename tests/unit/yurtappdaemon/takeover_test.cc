@@ -176,7 +176,7 @@ TEST_F(TakeoverTest, RemovesTheUnavailableOneOfTwoWorkloadsForAPool) {
   second["metadata"]["name"] = "web-a-zzzzz";
   second["status"]["availableReplicas"] = 0;
   world_.cluster.Create(kDeploymentType, second);
-  // The remaining workload does not count as a duplicate, even if the caches still show the removed one.
+  // The remaining workload does not count as a duplicate, even if the caches still show the removed workload.
   world_.Reconcile();
   EXPECT_THAT(world_.events.TakeReasons(), Contains("DuplicateRemoved"));
   ASSERT_THAT(world_.Workloads(), SizeIs(1));
@@ -195,7 +195,7 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
   EXPECT_THAT(PodSpecOf(world_.Workloads()[0])["containers"], SizeIs(1));
 }
 
-// The cache of ControllerRevisions lags. Without the earlier revision, the update would remove nothing.
+// The cache of ControllerRevisions lags. If the earlier revision is unknown, the update does not remove fields.
 TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsAlthoughTheCacheLacksItsRevision) {
   for (const bool still_owned : {false, true}) {
     for (const char* image : {"app:1", "app:2"}) {  // app:1: the new template only removes a container
@@ -315,7 +315,7 @@ TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedUnchangedWhilePaused) {
   }
 }
 
-// The operator observes the new daemon before the orphaning of the old one's workloads.
+// The operator observes the new daemon before the orphaning of the old daemon's workloads.
 TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCreated) {
   struct Case {
     bool still_owned;  // true: the cache shows the old owner; false: it has never shown the orphans
@@ -329,7 +329,8 @@ TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCrea
   Json overridden = release;
   overridden["spec"]["overrides"] =
       R"([{"pools": ["b"], "patch": {"metadata": {"labels": {"app.kubernetes.io/version": "0"}}}}])"_json;
-  // Overrides may also change a label that the selector has, because the selector of a workload is for its pods.
+  // Overrides may also change a label of the workload that the selector has, because the selector only has to match the
+  // pods.
   Json relabelled = DaemonJson();
   relabelled["spec"]["overrides"] = R"([{"pools": ["b"], "patch": {"metadata": {"labels": {"app": "other"}}}}])"_json;
   Json unlabelled = DaemonJson();

@@ -90,7 +90,7 @@ TEST_P(WindowGateTest, UpdateStartsWithinASecondOfTheOpeningWithoutAnEvent) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-// The wall clock may jump. So the operator checks the time every minute, and not only at the opening.
+// The wall clock may jump, so the operator checks the time every minute, and not only at the opening.
 TEST_P(WindowGateTest, WallClockThatJumpsPastTheOpeningIsDetectedWithinAMinute) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");

@@ -33,7 +33,7 @@ bool IsOpen(const std::vector<UpdateWindow>& windows, const char* time, const ch
 }
 
 // Returns the next opening after `time`, such as "2026-01-02T22:00:00Z (Fri 22:00 UTC)"; "open" if a window is open;
-// "never" if there is none.
+// "never" if no window opens.
 std::string NextOpening(const std::vector<UpdateWindow>& windows, const char* time, const char* zone = "") {
   const WindowState state = WindowsAt(windows, zone, At(time));
   EXPECT_FALSE(state.open && state.opens);
@@ -226,7 +226,7 @@ TEST(WindowsTest, UnknownZoneOfOneWindowDoesNotCloseTheOthers) {
   EXPECT_FALSE(state.fault.empty());
 }
 
-// A sleep until the reported opening must find an open window, and must not miss an earlier one.
+// A sleep until the reported opening must find an open window, and must not miss an earlier opening.
 TEST(WindowsTest, ReportedOpeningIsTheFirstOpenInstant) {
   const std::vector<UpdateWindow> windows = {Window(1, 30, minutes(45), "Europe/Lisbon", kSun | kWed),
                                              Window(2, 30, minutes(10), "Australia/Sydney"),

@@ -26,7 +26,7 @@
 
 namespace yad::testing {
 
-// The result of a reconcile that needs no further reconcile.
+// The result of a reconcile after which no further reconcile is needed.
 inline constexpr auto kReconcileDone = ReconcileResult::Next::kDone;
 
 struct RecordedEvent {
@@ -67,7 +67,7 @@ class World {
     Restart();
   }
 
-  // Starts a new process, whose only state is that of the cluster.
+  // Starts a new process, which has only the state in the cluster.
   void Restart() {
     reconciler_.reset();
     stores_ = std::make_unique<Stores>();
@@ -163,7 +163,7 @@ class World {
   }
 
   // Reconciles once a second until nothing is written, at most `rounds` times. The workloads' controllers run after
-  // each round. Returns the number of rounds, or `rounds` + 1 if writes go on.
+  // each round. Returns the number of rounds, or `rounds` + 1 if the writes continue.
   int Converge(int rounds = 10) {
     for (int round = 1; round <= rounds; ++round) {
       cluster.ClearWrites();
@@ -186,7 +186,7 @@ class World {
     }
   }
 
-  // Makes one list of the ConfigMap, Nodes or Jobs fail with this answer, on a thread of its own, as in an informer.
+  // Makes one list of the ConfigMap, Nodes or Jobs fail with this response, on its own thread, as in an informer.
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
   void FailToReadJobs(const HttpResponse& answer) { FailToRead(*stores_->jobs, answer); }
@@ -265,14 +265,14 @@ class World {
   std::optional<IntOrPercent> limit;  // of removals, after the next Restart
   std::size_t parallel_writes = 16;   // after the next Restart
   bool services_readable = true;      // false: their cache never fills
-  bool pools_readable = true;         // false: the cache of NodePools stays as it is
+  bool pools_readable = true;         // false: the cache of NodePools does not change
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
   bool prefetches_readable = true;    // false: the cache of their DaemonSets never fills
-  bool freeze_readable = true;        // false: its cache stays as it is
+  bool freeze_readable = true;        // false: its cache does not change
   bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
-  bool nodes_readable = true;         // false: their cache stays as it is
-  bool jobs_readable = true;          // false: the cache of Jobs stays as it is
-  bool revisions_readable = true;     // false: the cache of ControllerRevisions stays as it is
+  bool nodes_readable = true;         // false: their cache does not change
+  bool jobs_readable = true;          // false: the cache of Jobs does not change
+  bool revisions_readable = true;     // false: the cache of ControllerRevisions does not change
   CheckSampler::Query prometheus;     // null: the operator has no Prometheus, after the next Restart
   std::string uid;
   CheckSampler& sampler() { return *sampler_; }
@@ -284,8 +284,8 @@ class World {
     Store daemons, pools, deployments, stateful_sets, revisions;
     std::unique_ptr<Informer> services;
     std::unique_ptr<Informer> prefetches;
-    std::unique_ptr<Informer> freeze;  // null: the operator reads no freeze
-    std::unique_ptr<Informer> nodes;   // null: the operator reads no Nodes
+    std::unique_ptr<Informer> freeze;  // null: the operator does not read the freeze
+    std::unique_ptr<Informer> nodes;   // null: the operator does not read Nodes
     std::unique_ptr<Informer> jobs;
   };
   Stores& stores() { return *stores_; }

@@ -5,8 +5,7 @@
 
 #include "tests/unit/yurtappdaemon/world.h"
 
-// Writes that the server rejects again and again. Writes that another client reverts are in reconciler_test and
-// services_test.
+// Writes that the server keeps rejecting. Writes that another client reverts are in reconciler_test and services_test.
 namespace yad {
 namespace {
 
@@ -149,7 +148,8 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   Reject({"b"});
   world_.EditWorkload(
       "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"; });
-  // The pool stays healthy. An unhealthy pool takes no further slot, so the operator would update it at once.
+  // The pool stays healthy. An unhealthy pool does not take an additional slot, so the operator would update it
+  // immediately.
   world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   const int tries = TriesAfter(std::chrono::seconds(40));
   EXPECT_GE(tries, 4);
