@@ -53,7 +53,7 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   if (!json.is_object() || IsDeeperThan(json, kMaxJsonDepth)) return Fail(Reason::kInvalid, "is not a JSON object");
   NodeLease lease;
   lease.pool = StringAt(json, {"pool"});
-  if (lease.pool.empty()) return Fail(Reason::kInvalid, "names no pool");
+  if (lease.pool.empty()) return Fail(Reason::kInvalid, "has no pool");
   const std::string word = StringAt(json, {"phase"});
   const auto phase =
       std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.second == word; });

@@ -196,9 +196,9 @@ struct Client::Impl {
     const std::string what = Describe(request);
     YAD_TRY(const HttpResponse response, Send(std::move(request), stop, write));
     Result<JsonDocument> body = JsonDocument::Parse(response.body);
-    if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
+    if (!body) return Fail(Reason::kDecode, "the response to " + what + " is " + body.error().message);
     if (!body->is_object()) {
-      return Fail(Reason::kDecode, "the answer to " + what + " is not an object: " + Excerpt(response.body));
+      return Fail(Reason::kDecode, "the response to " + what + " is not an object: " + Excerpt(response.body));
     }
     return body;
   }

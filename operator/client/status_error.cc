@@ -103,7 +103,7 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
   } else {
     error.http_status = response.status;
     error.reason = ReasonByCode(response.status);
-    error.message = "the server answered HTTP " + std::to_string(response.status) + " to " + request;
+    error.message = "the server returned HTTP " + std::to_string(response.status) + " to " + request;
     if (!response.body.empty()) error.message += ": " + Excerpt(response.body);
   }
   // The apiserver's flow control sends the header Retry-After. In Kubernetes, its value is always a number of seconds,

@@ -133,7 +133,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record(
         {kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable", "List",
-        "NodePools can't be read, because the webhook that converts them does not answer; the operator tries "
+        "NodePools can't be read, because the webhook that converts them does not respond; the operator tries "
         "each version of this CRD. Restore that webhook, or store all NodePools in one version: " +
             failed.last.message);
   }

@@ -17,7 +17,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   const std::string& text = list.text_;
   list.text_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   const auto reject = [&type](const std::string& why) {
-    return Fail(Reason::kDecode, "the answer to a list of " + type.resource + " " + why);
+    return Fail(Reason::kDecode, "the response to a list of " + type.resource + " " + why);
   };
 
   ondemand::parser parser;

@@ -77,7 +77,7 @@ void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& even
     Manager own(client, {});
     AddNodePoolController(own, client, manager.leader_client(), events, options);
     if (own.Run(std::move(stop)) != RunOutcome::kStopped)
-      return Fail(Reason::kUnknown, "the nodepool controller ended unexpectedly");
+      return Fail(Reason::kUnknown, "the nodepool controller stopped unexpectedly");
     return {};
   };
   const auto control = std::make_shared<AutoSwitch>(why_not, run, events);

@@ -88,7 +88,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
     if (!may) {
       return std::string("the operator may not ") + right.verb + " " + right.resource +
              (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
-             ": enable the nodepool controller in the values of the chart, or bind a role with this right";
+             ": enable the nodepool controller in the values of the chart, or bind a role with this permission";
     }
   }
   YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, now, stop));

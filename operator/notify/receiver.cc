@@ -15,7 +15,7 @@ constexpr std::size_t kMaxErrorText = 500;
 
 Error ErrorOf(const HttpResponse& response) {
   Error error = ErrorFromResponse(response, "POST");
-  error.message = "the server answered HTTP " + std::to_string(response.status);
+  error.message = "the server returned HTTP " + std::to_string(response.status);
   if (!response.body.empty()) error.message += ": " + Excerpt(response.body, kMaxErrorText);
   const int status = response.status;
   const bool rejected = status == 400 || status == 413 || status == 415 || status == 422;
@@ -60,9 +60,9 @@ Status Receiver::Post(const std::string& body, std::stop_token stop) const {
   }
   const Error& error = response.error();
   if (error.reason == Reason::kCancelled && !stop.stop_requested())
-    return Fail(Reason::kTransport, "the server did not answer within " + std::to_string(kTimeout.count()) + " s");
+    return Fail(Reason::kTransport, "the server did not respond within " + std::to_string(kTimeout.count()) + " s");
   if (error.reason == Reason::kTooLarge)
-    return Fail(Reason::kTooLarge, "the server's answer is larger than " + std::to_string(kMaxAnswer >> 10) + " KiB");
+    return Fail(Reason::kTooLarge, "the server's response is larger than " + std::to_string(kMaxAnswer >> 10) + " KiB");
   return Fail(error);
 }
 

@@ -53,7 +53,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
 }
 
 Value Malformed(const std::string& what) {
-  return Fail(Reason::kDecode, "the answer does not have the format of Prometheus: " + what);
+  return Fail(Reason::kDecode, "the response does not have the format of Prometheus: " + what);
 }
 
 // Parses a number as Prometheus writes it.

@@ -38,7 +38,7 @@ Status PrometheusClient::Enter(SteadyTime deadline, const std::stop_token& stop)
   std::unique_lock lock(mutex_);
   if (!clock_.WaitUntil(left_, lock, stop, deadline, [&] { return in_flight_ < kMaxQueries; })) {
     if (stop.stop_requested()) return Fail(Reason::kCancelled, "the query of Prometheus was cancelled");
-    return Fail(Reason::kTransport, "no query could be sent for " + kSeconds + ", because Prometheus did not answer " +
+    return Fail(Reason::kTransport, "no query could be sent for " + kSeconds + ", because Prometheus did not respond " +
                                         std::to_string(kMaxQueries) + " other queries");
   }
   ++in_flight_;
@@ -62,11 +62,11 @@ Result<std::optional<double>> PrometheusClient::Query(const std::string& promql,
   if (response) return ParsePrometheusAnswer(*response);
   const Error& error = response.error();
   if (error.reason == Reason::kTooLarge) {
-    return Fail(Reason::kTooLarge, "Prometheus' answer is larger than " + std::to_string(kMaxAnswer >> 10) +
+    return Fail(Reason::kTooLarge, "Prometheus' response is larger than " + std::to_string(kMaxAnswer >> 10) +
                                        " KiB: the query must return one sample (use sum, max or another aggregation)");
   }
   if (error.reason == Reason::kCancelled && !stop.stop_requested())
-    return Fail(Reason::kTransport, "Prometheus did not answer within " + kSeconds);
+    return Fail(Reason::kTransport, "Prometheus did not respond within " + kSeconds);
   return Fail(error);
 }
 

@@ -129,7 +129,7 @@ struct LeaderElector::Impl {
     }
     if (!answer->is_object() || Find(*answer, {"metadata", "resourceVersion"}) == nullptr ||
         IsDeeperThan(*answer, kMaxJsonDepth)) {
-      return Fail(Reason::kDecode, "the answer is not a Lease");
+      return Fail(Reason::kDecode, "the response is not a Lease");
     }
     return answer;
   }

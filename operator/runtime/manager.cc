@@ -153,7 +153,7 @@ struct Manager::Impl {
     for (const auto& controller : controllers) {
       Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
         run->Run(stop);
-        if (!stop.stop_requested()) return Fail(Reason::kInternalError, "the controller ended unexpectedly");
+        if (!stop.stop_requested()) return Fail(Reason::kInternalError, "the controller stopped unexpectedly");
         return {};
       });
     }

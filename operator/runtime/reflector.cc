@@ -312,7 +312,7 @@ struct Reflector::Impl {
   void RejectOlderList(const std::string& version, const std::stop_token& stop) {
     if (!older_lists_since) older_lists_since = clock.Now();
     const std::string what =
-        "the server's list (version " + version + ") is older than an earlier answer (version " + last_version + ")";
+        "the server's list (version " + version + ") is older than an earlier response (version " + last_version + ")";
     if (clock.Now() - *older_lists_since < kOlderListsRejectedFor) {
       return ListFailed(
           Error{Reason::kUnknown,

@@ -22,7 +22,7 @@ void StopOnSignals(std::stop_source& source) {
     int signal = 0;
     while (sigwait(&signals, &signal) != 0) {
     }
-    log::Info("stopping on a signal; a second one ends the process at once", {{"signal", signal}});
+    log::Info("stopping on a signal; a second signal terminates the process immediately", {{"signal", signal}});
     stop.request_stop();
     while (sigwait(&signals, &signal) != 0) {
     }

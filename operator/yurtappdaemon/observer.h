@@ -99,10 +99,11 @@ class Observer {
   EventSink& events_;
   Clock& clock_;
   const CheckSampler* const sampler_;
-  mutable Denial no_freeze_{"the operator has no right to read the ConfigMap of the freeze: no freeze has an effect"};
-  mutable Denial no_nodes_{"the operator has no right to list and watch Nodes: no node condition holds a pool"};
+  mutable Denial no_freeze_{
+      "the operator has no permission to read the ConfigMap of the freeze: no freeze has an effect"};
+  mutable Denial no_nodes_{"the operator has no permission to list and watch Nodes: no node condition holds a pool"};
   mutable Denial no_jobs_{
-      "the operator no longer has the right to watch Jobs: checks that are Jobs wait, and no update starts"};
+      "the operator no longer has the permission to watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;
 };
 

@@ -165,7 +165,7 @@ TEST_P(BeastTransportTest, SizeOfHeadersIsLimited) {
   const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), {});
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kTransport);
-  EXPECT_THAT(response.error().message, HasSubstr("no HTTP answer from " + server.url()));
+  EXPECT_THAT(response.error().message, HasSubstr("no HTTP response from " + server.url()));
 }
 
 TEST_P(BeastTransportTest, HandshakeWithASilentServerTimesOut) {
@@ -176,7 +176,7 @@ TEST_P(BeastTransportTest, HandshakeWithASilentServerTimesOut) {
   request.timeout = std::chrono::milliseconds(50);
   const Result<HttpResponse> response = Make(options)->Send(request, {});
   ASSERT_FALSE(response);
-  EXPECT_THAT(response.error().message, HasSubstr("no answer to the TLS handshake"));
+  EXPECT_THAT(response.error().message, HasSubstr("no response to the TLS handshake"));
 }
 
 TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRejectedTheRequest) {

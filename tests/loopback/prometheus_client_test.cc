@@ -94,7 +94,7 @@ TEST_P(PrometheusClientTest, AQueryToASilentServerEndsAtTheDeadline) {
   const auto client = ClientOf(server);
   const Error error = ErrorAtDeadline(*client, sent);
   EXPECT_EQ(error.reason, Reason::kTransport);
-  EXPECT_EQ(error.message, "Prometheus did not answer within 10 s");
+  EXPECT_EQ(error.message, "Prometheus did not respond within 10 s");
 }
 
 TEST_P(PrometheusClientTest, AQueryToASlowServerEndsAtTheDeadline) {

@@ -53,7 +53,7 @@ TEST_P(ReceiverLoopbackTest, ARequestToASilentReceiverEndsAtTheDeadline) {
   clock_.Advance(Receiver::kTimeout);
   thread.join();
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "the server did not answer within 10 s");
+  EXPECT_EQ(status.error().message, "the server did not respond within 10 s");
 }
 
 TEST_P(ReceiverLoopbackTest, ARedirectIsNotFollowed) {

@@ -81,7 +81,7 @@ class CheckTrial {
       Reject(path, error.message);
     } else if (error.http_status == 403) {
       Warn(path, "the cluster forbids this Job now: " + error.message +
-                     " (value checks.jobs of the chart grants the operator the rights)");
+                     " (value checks.jobs of the chart grants the operator the permissions)");
     }
   }
 

@@ -266,7 +266,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
 
   const auto cluster = merged.clusters.find(cluster_name);
   if (cluster == merged.clusters.end()) {
-    if (cluster_name.empty()) return Fail(Reason::kConfig, where + " names no cluster");
+    if (cluster_name.empty()) return Fail(Reason::kConfig, where + " has no cluster");
     return Fail(Reason::kConfig, where + " names cluster " + Quote(cluster_name) +
                                      ", which is not defined; available clusters: " + NamesOf(merged.clusters));
   }

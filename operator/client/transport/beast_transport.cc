@@ -307,11 +307,12 @@ tl::unexpected<Error> Exchange::Explain(const Code& error) {
     return Fail(Reason::kTransport, "cannot connect to " + url + ": " + reason);
   }
   if (error == http::error::body_limit) {
-    return Fail(Reason::kTooLarge, what_ + ": the answer is larger than " + std::to_string(max_answer_ >> 20) + " MiB");
+    return Fail(Reason::kTooLarge,
+                what_ + ": the response is larger than " + std::to_string(max_answer_ >> 20) + " MiB");
   }
   const bool is_http_fault = error.category() == http::make_error_code(http::error::end_of_stream).category() &&
                              error != http::error::partial_message && error != http::error::end_of_stream;
-  if (is_http_fault) return Fail(Reason::kTransport, "no HTTP answer from " + url + ": " + error.message());
+  if (is_http_fault) return Fail(Reason::kTransport, "no HTTP response from " + url + ": " + error.message());
   return Fail(Reason::kTransport, "the connection to " + url + " broke: " + error.message());
 }
 

@@ -65,7 +65,7 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   std::lock_guard lock(mutex_);
   if (abandoned_) return reject("the request was abandoned");
   if (bytes_.size() + count > limits_.most)
-    return reject("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
+    return reject("the response is larger than " + std::to_string(limits_.most >> 20) + " MiB");
   // Reserves memory in large steps, so that a long response (a page of a list) is not copied many times. Reserved
   // memory that is not used does not take physical memory.
   if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {

@@ -58,7 +58,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
     if (starts("Error resolving") || starts("Failed to resolve")) {
-      const std::string why = code == TRY_AGAIN ? "the name server does not answer" : "no such host";
+      const std::string why = code == TRY_AGAIN ? "the name server does not respond" : "no such host";
       return TransportError("cannot reach " + url + ": the name \"" + host + "\" cannot be resolved (" + why + ")");
     }
     if (starts("Failed to connect")) {
@@ -77,13 +77,13 @@ Error Server::Explain(const std::exception_ptr& failure) const {
     if (starts("Failed to read") || starts("Retrieving message chunk") || starts("Failed to write")) {
       return TransportError("the connection to " + url + " broke: " + std::string(what));
     }
-    return TransportError("no answer from " + url + ": " + std::string(what));
+    return TransportError("no response from " + url + ": " + std::string(what));
   } catch (const std::length_error& e) {  // Answer's limit
     return Error{Reason::kTooLarge, url + ": " + e.what()};
   } catch (const std::exception& e) {
-    return TransportError("no answer from " + url + ": " + e.what());
+    return TransportError("no response from " + url + ": " + e.what());
   } catch (...) {
-    return TransportError("no answer from " + url);
+    return TransportError("no response from " + url);
   }
 }
 
@@ -340,7 +340,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     RunLibraryOnOneThread();
     const web::uri uri(options.server);
     if (uri.scheme() != "https" && uri.scheme() != "http") return bad("must begin with https:// (or http://)");
-    if (uri.host().empty()) return bad("names no host");
+    if (uri.host().empty()) return bad("has no host");
     if (!uri.user_info().empty() || !uri.query().empty()) return bad("must not contain credentials or a query");
 
     auto server = std::make_shared<Server>();

@@ -70,7 +70,7 @@ Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std:
   if (!reason.empty()) return Fail(Reason::kTransport, "cannot connect to " + url_ + ": " + reason);
   return Fail(Reason::kTransport,
               "cannot connect to " + url_ + ": " +
-                  (failed == boost::asio::error::timed_out ? "no answer to the TLS handshake within the timeout"
+                  (failed == boost::asio::error::timed_out ? "no response to the TLS handshake within the timeout"
                                                            : "the connection was closed during the TLS handshake"));
 }
 

@@ -70,7 +70,7 @@ Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::s
   if (++hanging > kMaxHanging) {
     --hanging;
     return Unresolved(host,
-                      "the name server does not answer: " + std::to_string(kMaxHanging) + " requests wait for it");
+                      "the name server does not respond: " + std::to_string(kMaxHanging) + " requests wait for it");
   }
   auto resolution = std::make_shared<Resolution>();
   try {
@@ -82,8 +82,8 @@ Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::s
   std::unique_lock lock(resolution->mutex);
   const bool done = resolution->done_changed.wait_until(lock, stop, deadline, [&] { return resolution->done; });
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "cancelled");
-  if (!done) return Unresolved(host, "the name server does not answer");
-  if (resolution->error == EAI_AGAIN) return Unresolved(host, "the name server does not answer");
+  if (!done) return Unresolved(host, "the name server does not respond");
+  if (resolution->error == EAI_AGAIN) return Unresolved(host, "the name server does not respond");
   if (resolution->error != 0) return Unresolved(host, "no such host");
   return std::move(resolution->addresses);
 }

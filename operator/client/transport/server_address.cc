@@ -100,7 +100,7 @@ Result<ServerAddress> ParseServerAddress(const std::string& url) {
   const bool is_url = Split(url, parts);
   if (parts.scheme != "https" && parts.scheme != "http") return bad("must begin with https:// (or http://)");
   if (!is_url) return bad("cannot be used: it must be https://HOST[:PORT][/PATH]");
-  if (parts.host.empty()) return bad("names no host");
+  if (parts.host.empty()) return bad("has no host");
   if (!parts.user_info.empty()) {
     return Fail(Reason::kConfig, "the server's address of host \"" + parts.host + "\" must not contain credentials");
   }

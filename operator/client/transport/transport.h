@@ -45,7 +45,7 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
   for (;;) {
     YAD_TRY(const bool more, stream.Read(body));
     if (!more) return {};
-    if (body.size() > 1u << 20) return Fail(Reason::kDecode, what + ": the answer is larger than 1 MiB");
+    if (body.size() > 1u << 20) return Fail(Reason::kDecode, what + ": the response is larger than 1 MiB");
   }
 }
 

@@ -164,7 +164,7 @@ TEST(KubeconfigTest, ErrorsNameTheFileTheEntryAndTheFix) {
       {"current-context: dev\ncontexts: [{name: b, context: {}}]",
        {"current-context \"dev\" is not defined", "available contexts: \"b\"", "kubectl config use-context"}},
       {"", {"no current-context is set", "available contexts: none"}},
-      {"current-context: a\ncontexts: [{name: a, context: {}}]", {"context \"a\" names no cluster"}},
+      {"current-context: a\ncontexts: [{name: a, context: {}}]", {"context \"a\" has no cluster"}},
       {"current-context: a\ncontexts: [{name: a, context: {cluster: q}}]\nclusters: [{name: c}]",
        {"context \"a\" names cluster \"q\", which is not defined", "available clusters: \"c\""}},
       {"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: q}}]\nclusters: [{name: c, cluster: "

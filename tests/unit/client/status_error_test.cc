@@ -67,7 +67,7 @@ TEST(StatusErrorTest, HttpStatusIsUsedIfTheBodyIsNotAStatus) {
     const Error error = Parse({code, {}, "<html>\nBad Gateway</html>"});
     EXPECT_EQ(error.reason, reason) << code;
     EXPECT_EQ(error.message,
-              "the server answered HTTP " + std::to_string(code) + " to GET /x: <html> Bad Gateway</html>");
+              "the server returned HTTP " + std::to_string(code) + " to GET /x: <html> Bad Gateway</html>");
   }
 }
 

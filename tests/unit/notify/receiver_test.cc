@@ -49,15 +49,15 @@ TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheResponse) {
   const Error error = ErrorAfter(503, std::string(5000, 'x'), {{"retry-after", "7"}});
   EXPECT_THAT(error.message, HasSubstr("503"));
   EXPECT_LE(error.message.size(), 1024U);
-  EXPECT_EQ(ErrorAfter(404, "no such path").message, "the server answered HTTP 404: no such path");
-  EXPECT_EQ(ErrorAfter(404, "").message, "the server answered HTTP 404");
+  EXPECT_EQ(ErrorAfter(404, "no such path").message, "the server returned HTTP 404: no such path");
+  EXPECT_EQ(ErrorAfter(404, "").message, "the server returned HTTP 404");
   EXPECT_EQ(error.retry_after, std::chrono::seconds(7));
 }
 
 TEST_F(ReceiverTest, AResponseBeyondTheLimitIsReportedWithTheLimit) {
   const Error error = ErrorAfter(200, std::string(Receiver::kMaxAnswer + 1, 'x'));
   EXPECT_EQ(error.reason, Reason::kTooLarge);
-  EXPECT_EQ(error.message, "the server's answer is larger than 64 KiB");
+  EXPECT_EQ(error.message, "the server's response is larger than 64 KiB");
 }
 
 TEST_F(ReceiverTest, StopIsReportedAsCancelledAndNotAsATimeOut) {

@@ -147,7 +147,7 @@ TEST_F(SilentPrometheusTest, AQueryEndsAtItsDeadlineEvenIfTheTransportDoesNotRet
   const std::vector<Error> errors = End();
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_EQ(errors[0].reason, Reason::kTransport);
-  EXPECT_EQ(errors[0].message, "Prometheus did not answer within 10 s");
+  EXPECT_EQ(errors[0].message, "Prometheus did not respond within 10 s");
 }
 
 TEST_F(SilentPrometheusTest, FourQueriesAreInFlightAndOthersWaitUntilTheirDeadline) {

@@ -138,7 +138,7 @@ TEST_F(ReflectorTest, AListThatIsOlderThanTheStoreIsIgnored) {
   AwaitBackoff();
   EXPECT_THAT(Names(), UnorderedElementsAre("a", "b"))
       << "an apiserver that lags must not make us believe in deletions";
-  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier answer"));
+  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier response"));
   PassBackoff();
   transport_->TakeStream()->WaitUntilDrained();
   EXPECT_THAT(TakeChanges(), ElementsAre("b -->30"));
@@ -197,7 +197,7 @@ TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   clock_.Advance(seconds(90));
   stream->End();
   AwaitBackoff();
-  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier answer"));
+  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier response"));
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 

@@ -185,7 +185,7 @@ TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfThe
   EXPECT_TRUE(Confirm(server, known, 2, pruned)) << "a user has edited the spec";
   EXPECT_EQ(server.paths.size(), 1U);
   server.status = 403;
-  EXPECT_TRUE(Confirm(server, known, 2, whole)) << "the operator has no right to read the CRD";
+  EXPECT_TRUE(Confirm(server, known, 2, whole)) << "the operator has no permission to read the CRD";
 }
 
 TEST(ConfirmSpecIsWholeTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfTheCrdIsComplete) {
