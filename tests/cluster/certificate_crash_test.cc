@@ -45,7 +45,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     // usual validity.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.all_flags) {
-      if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";
+      if (replacing_ && arg.starts_with(validity)) arg = validity + "30s";
     }
     return options;
   }
