@@ -258,5 +258,26 @@ TEST(RolloutTest, FailedUpdatesTakeTurns) {
   }
 }
 
+// Pool a and pool c, which was not updated, are offline. The update of pool b was rejected.
+TEST(RolloutTest, RejectedUpdateIsNotRetriedDuringAnOutage) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_unavailable = {2, false};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c")};
+  RolloutPool& dark = input.pools[0];
+  dark.on_target = dark.updated = dark.offline = dark.offline_after_update = true;
+  dark.healthy = dark.soaked = false;
+  input.pools[1].rejected = true;
+  RolloutPool& control = input.pools[2];
+  control.offline = true;
+  control.offline_since = dark.updated_at + std::chrono::seconds(1);
+  const RolloutDecision decision = DecideRollout(input);
+  ASSERT_TRUE(decision.outage());
+  EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision.pools[1].step, Step::kNone);
+  control.offline = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
+}
+
 }  // namespace
 }  // namespace yad
