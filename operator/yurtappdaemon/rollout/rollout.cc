@@ -305,7 +305,8 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    if (!pool.on_target) return pool.deletion_late;
+    // The failure of a joining pool does not count, so it keeps no group waiting either.
+    if (!pool.on_target) return pool.deletion_late || (IsExemptJoiner(pool) && (pool.rejected || pool.unrenderable));
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue ||
@@ -437,6 +438,7 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
     const bool delayed = GateDelays(pool);
+    decided.excused = IsExemptJoiner(pool) && MayReach(i);
     decided.make_from_target = MayReach(i) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
     // The pool has no workload. The workload is created from currentRevision, and its update to the target then waits.
