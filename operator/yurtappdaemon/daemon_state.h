@@ -60,6 +60,8 @@ struct DaemonState {
   // True after live reads have confirmed the cached workloads. The process makes these reads before its first update,
   // because its caches may be stale.
   bool caches_confirmed = false;
+  // True after a live read has confirmed the cached status, from which the process restores the state of a rollout.
+  bool status_confirmed = false;
   // The last status that this process wrote, if the server dropped some of its fields because of an old CRD. Otherwise
   // null.
   Json written_status;

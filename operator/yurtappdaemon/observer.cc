@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/observer.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "operator/api/field_error.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/check_jobs.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
@@ -232,6 +234,20 @@ Result<bool> Observer::ReadImagePulls(const Json& previous, Snapshot& snapshot) 
   return known;
 }
 
+// An earlier leader may have written a newer status than the cached one, for example because a check failed. Without
+// this read, the next status would overwrite it.
+Result<bool> Observer::ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  if (state.status_confirmed || state.health || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return true;
+  const bool is_complete = snapshot.current != nullptr && snapshot.current->name == snapshot.update->name;
+  if (is_complete || StatusView(daemon.status).is_empty()) return true;
+  YAD_TRY(const Json live, client_.Get(kYurtAppDaemonType, daemon.meta.key, stop));
+  state.status_confirmed = true;
+  if (ParseMeta(live).resource_version == daemon.meta.resource_version) return true;
+  stores_.daemons.Observe(std::make_shared<StoredObject>(live, ProjectDaemon));
+  return false;
+}
+
 void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
@@ -279,6 +295,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   state.reported.clear();
   YAD_TRY(auto snapshot, ReadCaches(*std::move(daemon)));
   YAD_TRY_VOID(FindRevisions(snapshot, state.history, *revisions, stop));
+  YAD_TRY(const bool confirmed, ConfirmStatus(snapshot, state, stop));
+  if (!confirmed) return NotReady{};
 
   const Json* written = state.written_status.is_null() ? nullptr : &state.written_status;
   const Json& previous = written != nullptr ? *written : snapshot.daemon.status;

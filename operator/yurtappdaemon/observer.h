@@ -44,7 +44,7 @@ struct Blocked {
   bool retry = false;  // false: only a change by a user can resolve the error
 };
 
-// A cache is not filled yet, so no plan can be made.
+// A cache is not filled yet, or was outdated, so no plan can be made.
 struct NotReady {
   Duration poll{0};  // the time until the next attempt
 };
@@ -67,7 +67,7 @@ class Observer {
   // Returns one of:
   // - the observation
   // - the reason why the operator does not act on the spec
-  // - NotReady, because a cache is not filled yet
+  // - NotReady, because a cache is not filled yet, or was outdated
   //
   // Also claims the revisions of earlier owners, and creates the revision of the spec. A failed read is an error and
   // never counts as an empty result.
@@ -90,6 +90,9 @@ class Observer {
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
+  // Reads the daemon from the server before a process restores the state of an unfinished rollout from status. Returns
+  // false if the cached daemon may have been outdated. The cache then has the daemon of the server.
+  Result<bool> ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const;
   // Sets the health of the pools, and the groups of pools whose update has begun. Takes them from the last reconcile
   // or, after a restart, from the last status. Only a RollingUpdate has them.
   void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;

@@ -172,7 +172,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
   const std::shared_ptr<DaemonState> state = StateOf((*stored)->meta());
   YAD_TRY(auto observed, observer_.Observe(**stored, *state, stop));
-  if (const auto* not_ready = std::get_if<NotReady>(&observed)) return ReconcileResult::RequeueAfter(not_ready->poll);
+  if (const auto* not_ready = std::get_if<NotReady>(&observed)) {
+    if (not_ready->poll == Duration::zero()) return ReconcileResult::RequeueNow();
+    return ReconcileResult::RequeueAfter(not_ready->poll);
+  }
   if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
   Observation& seen = std::get<Observation>(observed);
 

@@ -64,8 +64,7 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
   };
   while (!creations.empty()) {
     const auto support = support_.Find(creations.front(), stop);
-    outcome.dropped = support && support->state == State::kDropped;
-    if (outcome.dropped) creations.clear();
+    if (support && support->state == State::kDropped) creations.clear();
     if (support) break;
     // kAlreadyExists affects only the first DaemonSet, so the others are still tried. Any other error rejects all
     // DaemonSets.
@@ -93,7 +92,7 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
       outcome.retry = error;
     }
   }
-  outcome.dropped = outcome.dropped || support_.Known().state == State::kDropped;
+  outcome.dropped = snapshot.image_volumes.state != State::kDropped && support_.Known().state == State::kDropped;
   return outcome;
 }
 

@@ -254,6 +254,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
+    entry.excused = decision.pools[i].excused;
     Follow(snapshot, target, decision.pools[i], assessments[i], entry, plan);
     if (entry.offline_after_update && decision.outage()) PauseDeadline(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);

@@ -62,6 +62,7 @@ struct PoolPlan {
   // Only for RollingUpdate. True if the pool has failed on the revision that it must have, and so counts for
   // maxFailures.
   bool failed = false;
+  bool excused = false;  // only for RollingUpdate: the pool has joined, and its failures do not count for maxFailures
   // Only for RollingUpdate. The write stores this update record (time and revision of the update) in an annotation of
   // the workload. nullopt: the write does not change the annotation.
   std::optional<UpdateRecord> record;

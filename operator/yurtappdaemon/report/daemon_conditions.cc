@@ -17,12 +17,24 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
 }
 
+// Returns whether the server rejects pools that do not have updateRevision, for example new pools, and maxFailures does
+// not allow it.
+//
+// While currentRevision is another revision, the result is false. Otherwise, failures after the rollout would cause a
+// rollback (RolloutInput::all_updated).
+bool RejectsTooMany(const ConditionInput& input) {
+  const PoolCounts& counts = input.counts;
+  if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
+  if (input.rollout != nullptr && input.rollout->decision.failed_group) return true;
+  return counts.unwritten + counts.deadline_exceeded > FailuresAllowed(input.snapshot.daemon, counts.desired);
+}
+
 bool IsComplete(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (input.rollout != nullptr && input.rollout->target.rolled_back) return false;
   // Later changes of health are not part of the rollout.
   const bool was_complete = WasRolledOut(input.previous, input.snapshot.update->name) && !input.was_incomplete;
-  if (was_complete && counts.unassigned == 0) return true;
+  if (was_complete && counts.unassigned == 0 && !RejectsTooMany(input)) return true;
   return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
 }
 
@@ -150,6 +162,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
+    counts.unwritten += revision_failed && !view.late && !view.assigned;
     counts.other_cause += view.other_cause && failed && !view.settled;
     const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
     counts.unsettled += !view.settled && !gave_up;

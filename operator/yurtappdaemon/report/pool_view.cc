@@ -189,6 +189,14 @@ class View {
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
   }
 
+  // Returns whether the server rejected the update of the pool again, and the rollout goes on without the pool, because
+  // it is new and has never been healthy. When the update is rejected for the first time, the plan does not show yet
+  // whether the rollout goes on.
+  bool IsExcusedRejection() const {
+    const bool planned = plan_.health.rejected || !plan_.failure_reason.empty();
+    return planned && plan_.excused && !view_.assigned && !view_.late && CountsAsFailure(view_.reason, view_.message);
+  }
+
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
@@ -197,6 +205,10 @@ class View {
         on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking && !view_.verifying));
     view_.settled = on_update && (excused_offline || (soaked_ && !view_.verifying) || view_.updated);
     if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
+    if (IsExcusedRejection()) {
+      view_.revision_failed = false;
+      view_.other_cause = true;
+    }
   }
 
   void SetPhase() {

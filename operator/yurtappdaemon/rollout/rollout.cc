@@ -36,8 +36,7 @@ class RolloutDecider {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.has_current;
-      if (!out_.outage()) AdaptPools();
-      RetryRejected();
+      if (!out_.outage()) AdaptAndRetry();
     } else if (out_.outage()) {
       out_.state = RolloutState::kOutage;
     } else if (in_.target_is_current) {
@@ -279,11 +278,12 @@ class RolloutDecider {
   }
 
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
-  // partition do not block them. A pool that is updated to the target now is skipped.
-  void AdaptPools() {
+  // partition do not block them. A pool that is updated to the target now is skipped. Then retries failed updates.
+  void AdaptAndRetry() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     Start(Step::kRerender,
           [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_names_target; });
+    RetryRejected();
   }
 
   // Sets out_.waiting to the pools that the rollout waits for. These are the unfinished pools that take a slot and that
@@ -305,7 +305,8 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    if (!pool.on_target) return pool.deletion_late;
+    // The failure of a joining pool does not count, so it keeps no group waiting either.
+    if (!pool.on_target) return pool.deletion_late || (IsExemptJoiner(pool) && (pool.rejected || pool.unrenderable));
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue ||
@@ -314,8 +315,7 @@ class RolloutDecider {
 
   void GoBack() {
     Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !IsRetry(in_.pools[i]); });
-    AdaptPools();
-    RetryRejected();
+    AdaptAndRetry();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
       if (WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i])) out_.rejected.push_back(in_.pools[i].name);
@@ -344,8 +344,7 @@ class RolloutDecider {
       out_.state = RolloutState::kMoving;
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
-    AdaptPools();
-    RetryRejected();
+    AdaptAndRetry();
     ChoosePrefetches();
   }
 
@@ -439,6 +438,7 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
     const bool delayed = GateDelays(pool);
+    decided.excused = IsExemptJoiner(pool) && MayReach(i);
     decided.make_from_target = MayReach(i) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
     // The pool has no workload. The workload is created from currentRevision, and its update to the target then waits.

@@ -143,6 +143,7 @@ struct RolloutDecision {
     bool waits = false;           // the rollout will start the pool's update later, without a user
     bool waits_for_user = false;  // a user delays the pool's update: partition, hold, freeze, window, pause, approval
     bool failed = false;          // the pool has failed on the target, and counts for maxFailures
+    bool excused = false;         // the pool has joined, and its failures do not count for maxFailures
     bool prefetch = false;        // the DaemonSet that pulls the new images for the pool is needed
   };
   std::vector<Pool> pools;  // in the order of the input

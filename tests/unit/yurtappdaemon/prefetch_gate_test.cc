@@ -469,6 +469,23 @@ TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchAlsoWithANewLeade
   });
 }
 
+TEST_P(PrefetchGateTest, DaemonSetThatCannotBeDeletedIsRetriedWithBackoff) {
+  FirstGroupIsUpdated({"a", "b", "c"});
+  Step();
+  ASSERT_EQ(Pulling(), "b c");
+  DropImageVolumes();
+  world_.Restart();
+  world_.cluster.Delete(kDaemonSetType, KeyOf("c"));
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.method != "DELETE") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "denied by policy"), false};
+  });
+  WaitDespiteErrors(16);
+  EXPECT_EQ(Pulling(), "b");
+  const auto result = world_.Reconcile();
+  EXPECT_TRUE(!result || result->after > seconds(1)) << "the plan does not change soon";
+}
+
 INSTANTIATE_TEST_SUITE_P(Kind, PrefetchGateTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 

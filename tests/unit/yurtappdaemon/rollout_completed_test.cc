@@ -49,6 +49,14 @@ class CompletedRolloutTest : public RollingUpdateTest {
     Heal("b");
     StepDespiteErrors();
   }
+  // Rejects the creation of each workload, until world_.cluster.SetFaults(nullptr).
+  void RejectCreations(const HttpResponse& answer = StatusResponse(403, "Forbidden", "denied by policy")) {
+    world_.cluster.SetFaults(
+        [answer, this](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+          if (write.method != "POST" || write.resource != world_.type().resource) return std::nullopt;
+          return FakeCluster::Fault{answer, false};
+        });
+  }
   void Happens(LaterEvent event) {
     const Json spec = world_.Daemon()["spec"];
     switch (event) {
@@ -312,6 +320,51 @@ TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNever
   Break("a");
   Look();
   EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+// The condition does not depend on the answers before the rejection.
+TEST_P(CompletedRolloutTest, RejectedWorkloadsOfNewPoolsAreFailuresOfTheRollout) {
+  for (const char* type : {"All", "RollingUpdate"}) {
+    for (const bool error_first : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << type << (error_first ? ", after an error of the server" : ""));
+      Play([&] {
+        Deployed({"a"}, {{"onFailure", "Rollback"}});
+        world_.EditDaemon([&](Json& daemon) { daemon["spec"]["updateStrategy"]["type"] = type; });
+        Step();
+        ASSERT_EQ(Complete(), "True RolloutComplete");
+        if (error_first) RejectCreations(StatusResponse(500, "InternalError", "etcd is away"));
+        world_.AddPool("b");
+        if (error_first) StepDespiteErrors();
+        RejectCreations();
+        StepDespiteErrors();
+        EXPECT_EQ(Phase("b"), "Failed Forbidden");
+        EXPECT_EQ(Complete(), "False FailureBudgetExceeded");
+        EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+        Strategy("maxFailures", 1);
+        StepDespiteErrors();
+        const bool allowed = type == std::string("RollingUpdate");
+        EXPECT_EQ(Complete(), allowed ? "True CompleteWithFailures" : "False FailureBudgetExceeded");
+        EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+        world_.cluster.SetFaults(nullptr);
+        Step(400);
+        Heal("b");
+        Step();
+        EXPECT_EQ(Complete(), "True RolloutComplete");
+      });
+    }
+  }
+}
+
+// currentRevision stays the revision before the rollout, because the removal of the workload of pool c is blocked.
+TEST_P(CompletedRolloutTest, RejectedRecreationOfAWorkloadCausesNoRollback) {
+  Play([&] {
+    ASSERT_NO_FATAL_FAILURE(RolledOutWithout("c"));
+    RejectCreations();
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+    LiveOn();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 c=1");
+  });
 }
 
 }  // namespace

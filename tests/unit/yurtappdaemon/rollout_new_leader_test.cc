@@ -221,5 +221,35 @@ TEST_P(RolloutNewLeaderTest, AFailedRepairLosesNoSoak) {
   }
 }
 
+// The earlier leader stopped the rollout, because a check failed. The cache shows the status before that.
+TEST_P(RolloutNewLeaderTest, ReadsTheLastStatusOfTheEarlierLeader) {
+  double errors = 0.07;
+  world_.prometheus = [&](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return errors;
+  };
+  world_.Restart();
+  const Json query = {{"query", "errors"}, {"max", "0.05"}, {"durationSeconds", 60}};
+  DeployedWithChecks({"a", "b", "c"}, Json::array({Json{{"name", "errors"}, {"prometheus", query}}}));
+  UpdateA();
+  const Json verifying = world_.Status();
+  EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+  Look();
+  const Json failed = world_.Status();
+  ASSERT_EQ(Phase("a"), "Failed CheckFailed");
+  world_.EditDaemon([&](Json& daemon) { daemon["status"] = verifying; });
+  world_.Restart();
+  world_.Sync();
+  world_.EditDaemon([&](Json& daemon) { daemon["status"] = failed; });
+  errors = 0.01;
+  for (int i = 0; i < 6; ++i) {
+    static_cast<void>(world_.ReconcileWithOldCaches());
+    static_cast<void>(world_.sampler().Sample({kNs, "web"}, {}));
+    world_.clock.Advance(seconds(30));
+  }
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  Look();
+  EXPECT_EQ(Phase("a"), "Failed CheckFailed");
+}
+
 }  // namespace
 }  // namespace yad

@@ -306,5 +306,32 @@ TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNoFailureOfTheRevision) {
   });
 }
 
+TEST_P(RolloutRejectionTest, ANewPoolWhoseChangeTheServerRejectsStopsNothing) {
+  Play([&] {
+    const Json canary = {{"name", "canary"}, {"pools", {"a", "new"}}};
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}, {"groups", Json::array({canary})}});
+    world_.SetImage("app:2");
+    Step();
+    world_.AddPool("new");
+    Step();
+    Heal("a");
+    RejectUpdatesOf("new");
+    Taint("new", "edge");
+    StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=2 b=2 new=2");
+    Heal("b");
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("new"), "Failed Invalid");
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_TRUE(Tolerates("new"));
+    Heal("new");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
 }  // namespace
 }  // namespace yad

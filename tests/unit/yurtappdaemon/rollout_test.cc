@@ -258,5 +258,51 @@ TEST(RolloutTest, FailedUpdatesTakeTurns) {
   }
 }
 
+// Pool a and pool c, which was not updated, are offline. The update of pool b was rejected.
+TEST(RolloutTest, RejectedUpdateIsNotRetriedDuringAnOutage) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_unavailable = {2, false};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c")};
+  RolloutPool& dark = input.pools[0];
+  dark.on_target = dark.updated = dark.offline = dark.offline_after_update = true;
+  dark.healthy = dark.soaked = false;
+  input.pools[1].rejected = true;
+  RolloutPool& control = input.pools[2];
+  control.offline = true;
+  control.offline_since = dark.updated_at + std::chrono::seconds(1);
+  const RolloutDecision decision = DecideRollout(input);
+  ASSERT_TRUE(decision.outage());
+  EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision.pools[1].step, Step::kNone);
+  control.offline = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
+}
+
+// Pool new was created from the target. It has changed before it was healthy, and can't get the target again.
+TEST(RolloutTest, NewPoolThatCannotBeUpdatedAgainKeepsNoGroupWaiting) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.has_current = true;
+  input.pools = {Healthy("a"), Healthy("b", 1), Healthy("new")};
+  input.pools[0].on_target = input.pools[0].updated = true;
+  for (const bool rejected : {false, true}) {
+    RolloutPool& changed = input.pools[2] = RolloutPool{.name = "new"};
+    changed.exists = changed.joining = changed.updated = changed.label_names_target = changed.pool_changed = true;
+    EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup);
+    changed.write_failed = true;
+    EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup) << "the cause may concern all pools";
+    changed.write_failed = false;
+    (rejected ? changed.rejected : changed.unrenderable) = true;
+    const RolloutDecision decision = DecideRollout(input);
+    EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << rejected;
+    EXPECT_EQ(decision.failed, 0U);
+    input.pools[0].joining = true;
+    input.pools[0].been_healthy = true;
+    EXPECT_EQ(DecideRollout(input).state, RolloutState::kBudgetExceeded) << "the group has only new pools";
+    input.pools[0].joining = false;
+  }
+}
+
 }  // namespace
 }  // namespace yad
