@@ -20,6 +20,7 @@
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"
 #include "plugin/dashboard/fleet_model.h"
+#include "plugin/dashboard/rights.h"
 #include "plugin/manifest/yaml_writer.h"
 #include "plugin/view/unified_diff.h"
 
@@ -80,6 +81,7 @@ class DetailsReader {
     YAD_TRY_VOID(ReadExplanation());
     ReadHold();
     ReadWorkload();
+    ReadRights();
     ReadPods();
     ReadEvents();
     return std::move(details_);
@@ -130,8 +132,15 @@ class DetailsReader {
       }
       (*object)["metadata"].erase("managedFields");
       details_["workload"] = {{"yaml", ToYaml(*object)}};
+      workload_type_ = type;
       return;
     }
+  }
+
+  void ReadRights() {
+    auto rights = ReadPoolRights(client_, pool_, workload_type_, {daemon_.ns, workload_});
+    if (!rights) return AddWarning("read the rights of the user", rights.error());
+    details_["rights"] = *std::move(rights);
   }
 
   void ReadPods() {
@@ -186,6 +195,7 @@ class DetailsReader {
   Client& client_;
   const ObjectKey& daemon_;
   const std::string pool_, workload_;
+  const ResourceType* workload_type_ = nullptr;  // nullptr: the workload was not read
   ObjectMeta workload_meta_;
   std::string selector_;                            // of the workload's pods, in kubectl's text form
   std::vector<std::pair<std::string, bool>> pods_;  // uid, and whether it is ready

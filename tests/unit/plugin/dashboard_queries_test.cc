@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "plugin/dashboard/queries.h"
+#include "plugin/dashboard/rights.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
@@ -24,6 +27,8 @@ class DashboardQueriesTest : public SessionTest {
     cluster_.Create(kDeploymentType,
                     {{"metadata", {{"namespace", kNs}, {"name", "web-a"}}}, {"spec", {{"selector", selector}}}});
     transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+      if (request.method == "POST" && PathOf(request).ends_with("/selfsubjectaccessreviews"))
+        return Review(Json::parse(request.body));
       if (PathOf(request) != "/api/v1/namespaces/ns/pods") return Answer(request);
       const auto selector_asked = LabelSelector::ParseText(QueryOf(request, "labelSelector"));
       Json items = Json::array();
@@ -32,6 +37,14 @@ class DashboardQueriesTest : public SessionTest {
       }
       return JsonResponse({{"metadata", Json::object()}, {"items", items}});
     });
+  }
+  // Responds to a SelfSubjectAccessReview from the rights in `rights_`, such as "patch nodepools/a".
+  HttpResponse Review(Json review) const {
+    const Json& asked = review["spec"]["resourceAttributes"];
+    const std::string name = StringAt(asked, {"name"});
+    review["status"]["allowed"] = rights_.contains(StringAt(asked, {"verb"}) + " " + StringAt(asked, {"resource"}) +
+                                                   (name.empty() ? "" : "/" + name));
+    return JsonResponse(review, 201);
   }
   // Adds a pod of pool "a". A ReplicaSet of the Deployment `owner` controls it.
   void AddPod(const std::string& name, const std::string& app, const std::string& owner) {
@@ -55,6 +68,8 @@ class DashboardQueriesTest : public SessionTest {
     for (const Json& pod : ListAt(details, {"pods"})) names.push_back(StringAt(pod, {"name"}));
     return names;
   }
+
+  std::set<std::string> rights_;
 };
 
 TEST_F(DashboardQueriesTest, PanelShowsOnlyThePodsThatMatchTheExpressionsOfTheSelector) {
@@ -76,6 +91,28 @@ TEST_F(DashboardQueriesTest, PodsBeyondFiftyAreCounted) {
   const Json details = Details();
   EXPECT_EQ(PodsOf(details).size(), 50U);
   EXPECT_EQ(details["podsOmitted"], 3);
+}
+
+TEST_F(DashboardQueriesTest, ButtonsOfAPoolNeedTheRightsOfTheirCommands) {
+  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", false}}));
+  rights_ = {"patch nodepools/b", "update yurtappdaemons/web", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", false}}));
+  rights_ = {"patch nodepools/a", "list statefulsets", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["rights"], Json({{"hold", true}, {"restart", false}}));
+  rights_ = {"list deployments", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", true}}));
+}
+
+TEST_F(DashboardQueriesTest, FreezeAndUnfreezeNeedTheRightsOfTheirCommands) {
+  const auto rights = [&] {
+    const auto read = ReadRights(client_, {}, "sys");
+    return read ? StringMap{{"freeze", (*read)["freeze"].dump()}, {"unfreeze", (*read)["unfreeze"].dump()}}
+                : StringMap{};
+  };
+  rights_ = {"create configmaps", "delete configmaps/yurtappdaemon-freeze"};
+  EXPECT_EQ(rights(), (StringMap{{"freeze", "false"}, {"unfreeze", "true"}})) << "freeze reads the ConfigMap first";
+  rights_ = {"create configmaps", "get configmaps/yurtappdaemon-freeze"};
+  EXPECT_EQ(rights(), (StringMap{{"freeze", "true"}, {"unfreeze", "false"}}));
 }
 
 }  // namespace
