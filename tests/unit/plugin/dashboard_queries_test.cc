@@ -6,8 +6,10 @@
 
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
+#include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/queries.h"
 #include "plugin/dashboard/rights.h"
+#include "plugin/view/warnings.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
@@ -16,6 +18,7 @@ namespace {
 using namespace testing;  // NOLINT: the builders
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The pool "a" of daemon ns/web has the Deployment web-a. Its selector is that of a YurtAppDaemon with matchExpressions
 // only. The apiserver supports all label selectors for pods.
@@ -113,6 +116,25 @@ TEST_F(DashboardQueriesTest, FreezeAndUnfreezeNeedTheRightsOfTheirCommands) {
   EXPECT_EQ(rights(), (StringMap{{"freeze", "false"}, {"unfreeze", "true"}})) << "freeze reads the ConfigMap first";
   rights_ = {"create configmaps", "get configmaps/yurtappdaemon-freeze"};
   EXPECT_EQ(rights(), (StringMap{{"freeze", "true"}, {"unfreeze", "false"}}));
+}
+
+TEST_F(DashboardQueriesTest, WarningsOfTheServerBelongToTheOutputOfTheCommand) {
+  cluster_.Create(kYurtAppDaemonType, DaemonJson());
+  transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+    auto answer = Answer(request);
+    if (answer && request.method != "GET") answer->headers["warning"] = R"(299 - "a window never opens")";
+    return answer;
+  });
+  ClientOptions options;
+  options.on_warning = [this](const std::string& text) { PrintWarning(text, err_); };
+  Client client{transport_, options};
+  const auto paused = RunCommand({"pause", "web", "-n", kNs}, client);
+  ASSERT_TRUE(paused) << paused.error().message;
+  EXPECT_THAT(paused->out, HasSubstr("paused"));
+  EXPECT_EQ(paused->warnings, "Warning: a window never opens\n");
+  EXPECT_EQ(err_.str(), "");
+  (void)client.Delete(kYurtAppDaemonType, {kNs, "web"});
+  EXPECT_EQ(err_.str(), "Warning: a window never opens\n") << "no command collects it";
 }
 
 }  // namespace
