@@ -6,6 +6,7 @@
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/options.h"
 #include "plugin/dashboard/dashboard_command.h"
+#include "plugin/view/warnings.h"
 
 namespace yad {
 namespace {
@@ -21,9 +22,7 @@ Result<int> RunOnCluster(const PluginOptions& options, const std::string& versio
   client_options.user_agent = std::string(kName) + "/" + version;
   client_options.field_manager = kFieldManager;
   if (options.request_timeout.count() > 0) client_options.timeout = options.request_timeout;
-  client_options.on_warning = [&console](const std::string& text) {
-    console.err << "Warning: " << Printable(text) << "\n";
-  };
+  client_options.on_warning = [&console](const std::string& text) { PrintWarning(text, console.err); };
   YAD_TRY(const auto client, MakeClient(config, client_options));
   Session session{options, console, *client, options.ns.empty() ? config.ns : options.ns};
   session.cluster = config.context.empty() ? config.source : config.context;

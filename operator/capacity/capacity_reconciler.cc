@@ -180,7 +180,9 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
 
   release_.Keep(pass.releasing);
   last_pass_ = begun;
-  if (!pass.failed && autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  // A Node with a stale taint needs another pass, because its patch may have failed.
+  if (!pass.failed && autoscalers.empty() && pass.leased.empty() && pass.with_stale_taint.empty())
+    return ReconcileResult::Done();
   return AfterPass(pass);
 }
 

@@ -8,6 +8,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/view/console.h"
+#include "plugin/view/warnings.h"
 
 namespace yad {
 namespace {
@@ -124,6 +125,7 @@ Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Clie
     if (text.starts_with("error: ")) text.erase(0, 7);
     return Bad(text);
   }
+  const WarningsOfThread redirected(err);
   Session session{*options, console, client, options->ns};
   YAD_TRY_VOID(RunOnSession(session));
   return CommandOutput{out.str(), err.str()};

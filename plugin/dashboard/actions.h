@@ -23,7 +23,7 @@ std::string CommandLine(const std::vector<std::string>& arguments);
 // The output of a command.
 struct CommandOutput {
   std::string out;
-  std::string warnings;
+  std::string warnings;  // of the command, and those of the apiserver about its requests
 };
 // Parses the arguments and runs the command, except `dashboard`. Returns the command's error if it fails.
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/nodepool_type.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
@@ -18,6 +20,7 @@
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"
 #include "plugin/dashboard/fleet_model.h"
+#include "plugin/dashboard/rights.h"
 #include "plugin/manifest/yaml_writer.h"
 #include "plugin/view/unified_diff.h"
 
@@ -78,6 +81,7 @@ class DetailsReader {
     YAD_TRY_VOID(ReadExplanation());
     ReadHold();
     ReadWorkload();
+    ReadRights();
     ReadPods();
     ReadEvents();
     return std::move(details_);
@@ -119,13 +123,24 @@ class DetailsReader {
       auto object = client_.Get(*type, {daemon_.ns, workload_});
       if (!object && object.error().reason == Reason::kNotFound) continue;
       if (!object) return AddWarning("read the workload", object.error());
-      workload_uid_ = ParseMeta(*object).uid;
-      for (const auto& [key, value] : StringMapAt(*object, {"spec", "selector", "matchLabels"}))
-        selector_ += (selector_.empty() ? "" : ",") + key + "=" + value;
+      workload_meta_ = ParseMeta(*object);
+      const Json* selector = Find(*object, {"spec", "selector"});
+      if (const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector")) {
+        selector_ = parsed->ToString();
+      } else {
+        AddWarning("read the selector of the workload", parsed.error());
+      }
       (*object)["metadata"].erase("managedFields");
       details_["workload"] = {{"yaml", ToYaml(*object)}};
+      workload_type_ = type;
       return;
     }
+  }
+
+  void ReadRights() {
+    auto rights = ReadPoolRights(client_, pool_, workload_type_, {daemon_.ns, workload_});
+    if (!rights) return AddWarning("read the rights of the user", rights.error());
+    details_["rights"] = *std::move(rights);
   }
 
   void ReadPods() {
@@ -133,6 +148,8 @@ class DetailsReader {
     const ListOptions options{.ns = daemon_.ns, .label_selector = selector_, .limit = kPageLimit};
     std::size_t omitted = 0;
     const auto listed = ForEachListed(client_, kPodType, options, {}, [&](const JsonDocument& document) {
+      // Pods of other workloads may have the same labels.
+      if (!ControlsPod(workload_meta_, ParseMeta(document))) return true;
       if (details_["pods"].size() == kMaxPods) {
         ++omitted;
         return true;
@@ -149,7 +166,7 @@ class DetailsReader {
   // Reads the Events of the workload and of at most kPodsWithEvents pods. Prefers pods that are not ready.
   void ReadEvents() {
     std::vector<std::string> uids;
-    if (!workload_uid_.empty()) uids.push_back(workload_uid_);
+    if (!workload_meta_.uid.empty()) uids.push_back(workload_meta_.uid);
     std::stable_sort(pods_.begin(), pods_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     for (std::size_t i = 0; i < std::min(pods_.size(), kPodsWithEvents); ++i) uids.push_back(pods_[i].first);
     std::vector<Json> events;
@@ -178,8 +195,9 @@ class DetailsReader {
   Client& client_;
   const ObjectKey& daemon_;
   const std::string pool_, workload_;
-  std::string workload_uid_;
-  std::string selector_;                            // of the workload's pods
+  const ResourceType* workload_type_ = nullptr;  // nullptr: the workload was not read
+  ObjectMeta workload_meta_;
+  std::string selector_;                            // of the workload's pods, in kubectl's text form
   std::vector<std::pair<std::string, bool>> pods_;  // uid, and whether it is ready
   Json details_;
 };

@@ -10,8 +10,9 @@
 
 namespace yad {
 
-// Returns the workload, the pods, the Events and the explanation of one pool. `pool` is the pool's entry in the event
-// stream. If a part can't be read, the result has a message in `errors`. Fails if the apiserver does not respond.
+// Returns the workload, the pods, the Events and the explanation of one pool, and the user's rights on it. `pool` is
+// the pool's entry in the event stream. If a part can't be read, the result has a message in `errors`. Fails if the
+// apiserver does not respond.
 Result<Json> PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool);
 
 // Returns the revisions of a daemon, newest first.

@@ -9,6 +9,7 @@
 namespace yad::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
@@ -112,6 +113,61 @@ TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabl
   chart.Upgrade({"nodePoolController.mode=Disabled"});
   chart.Upgrade({"nodePoolController.mode=Auto"});
   EXPECT_EQ(controllers(), "--controllers=*") << "a choice of the user is no old default";
+}
+
+// The Deployment shows whether the controller was on. If it is lost, the rights of the operator do.
+TEST_F(InstallTest, AnUpgradeToModeAutoSwitchesNothingOnIfTheDeploymentIsLostOrGetsAnotherName) {
+  const auto controllers = [&](const std::string& name) {
+    const Json deployment = kube("lostmode").Get(kDeploymentType, name);
+    for (const std::string arg : At(deployment, "/spec/template/spec/containers/0/args")) {
+      if (arg.starts_with("--controllers=")) return arg;
+    }
+    return std::string();
+  };
+  const auto writes_nodes = [&](const std::string& name) {
+    return plane().Kubectl({"get", "clusterrole", name, "--output=json"}).find("nodepools/status") != std::string::npos;
+  };
+  for (const bool renamed : {false, true}) {
+    SCOPED_TRACE(renamed);
+    ChartInstall chart(helm(), plane(), {"lostmode", "lostmode", {"nodePoolController.mode=Disabled"}});
+    // Like the Deployment of an early chart, whose default was Disabled.
+    plane().Kubectl({"annotate", "deployment", chart.name(), "--namespace=lostmode",
+                     "yurtappdaemon-operator/nodepool-controller-"});
+    const std::string name = renamed ? "lostmode-renamed" : chart.name();
+    const std::vector<std::string> values = {"nodePoolController.mode=Auto", "fullnameOverride=" + name};
+    if (!renamed) kube("lostmode").Delete(kDeploymentType, chart.name());
+    for (int i = 0; i < 2; ++i) {
+      chart.Upgrade(values);
+      EXPECT_EQ(controllers(name), "--controllers=*,-nodepool");
+      EXPECT_FALSE(writes_nodes(name));
+      EXPECT_THAT(chart.notes(), HasSubstr("the nodepool controller stays off, because it was off before"));
+    }
+
+    const ProcessResult annotated = helm().TryShell(CommandIn(chart.notes(), "annotate deployment"));
+    EXPECT_EQ(annotated.exit_code, 0) << annotated.err;
+    chart.Upgrade(values);
+    EXPECT_EQ(controllers(name), "--controllers=*");
+    kube("lostmode").Delete(kDeploymentType, name);
+    chart.Upgrade(values);
+    EXPECT_EQ(controllers(name), "--controllers=*") << "it was on";
+    EXPECT_TRUE(writes_nodes(name));
+  }
+}
+
+TEST_F(InstallTest, AnUpgradeNeedsAModeIfTheDeploymentAndItsClusterRoleAreLost) {
+  ChartInstall chart(helm(), plane(), {"nothing", "nothing"});
+  kube("nothing").Delete(kDeploymentType, chart.name());
+  plane().Kubectl({"delete", "clusterrole", chart.name()});
+  const ProcessResult rejected =
+      helm().Try({"upgrade", "nothing", helm().chart(), "--namespace=nothing", "--set", kImageValue});
+  EXPECT_NE(rejected.exit_code, 0);
+  EXPECT_THAT(rejected.err, HasSubstr("Set nodePoolController.mode to Enabled or Disabled for this upgrade."));
+  chart.Upgrade({"watchNamespace=default"});
+  kube("nothing").Delete(kDeploymentType, chart.name());
+  plane().Kubectl({"delete", "clusterrole", chart.name()});
+  chart.Upgrade({"nodePoolController.mode=Disabled"});
+  chart.Upgrade({"nodePoolController.mode=Auto"});
+  EXPECT_THAT(chart.args(), Contains("--controllers=*"));
 }
 
 TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {

@@ -8,7 +8,8 @@
 namespace yad::testing {
 namespace {
 
-// Returns a daemon with names in all fields of its template that can refer to a ConfigMap, a Secret or an image.
+// Returns a daemon with names in all fields that can refer to a ConfigMap, a Secret or an image: in its template, and
+// in the Job of a check.
 Json DaemonWithNames(const std::string& kind) {
   const Json container = Json::parse(R"({
     "name": "web", "image": "nginx:1.27",
@@ -24,11 +25,14 @@ Json DaemonWithNames(const std::string& kind) {
         {{"name", "s"}, {"secret", {{"secretName", "secret"}}}},
         {{"name", "p"},
          {"projected", {{"sources", {{{"configMap", {{"name", "config"}}}}, {{"secret", {{"name", "secret"}}}}}}}}}}}};
+  const Json checks = Json::array({{{"name", "condition"}, {"condition", {{"type", "Smoke"}}}},
+                                   {{"name", "job"}, {"job", {{"spec", {{"template", {{"spec", pod}}}}}}}}});
   return {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
           {"kind", kYurtAppDaemonType.kind},
           {"metadata", {{"name", "web"}}},
           {"spec",
            {{"overrides", {{{"pools", {"a"}}, {"images", {{{"name", "web"}, {"image", "nginx:1.26"}}}}}}},
+            {"updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", checks}}}}},
             {"workloadTemplate", {{kind, {{"spec", {{"template", {{"spec", pod}}}}}}}}}}}};
 }
 
@@ -52,7 +56,7 @@ Json WithNames(const Json& daemon, const std::string& config, const std::string&
 
 class KustomizeTest : public ChartTest {};
 
-TEST_F(KustomizeTest, KustomizeUpdatesNamesAndImagesInsideATemplate) {
+TEST_F(KustomizeTest, KustomizeUpdatesNamesAndImagesInTheTemplateAndInTheJobOfACheck) {
   const std::string folder = plane().dir() + "/kustomize";
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/transform.yaml", ReadFile(YAD_SOURCE_DIR "/docs/gitops/kustomize-transform.yaml"));

@@ -102,7 +102,7 @@ TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart
   EXPECT_FALSE(At(deployment, "/spec/selector/matchLabels").contains("team")) << "a selector cannot be changed later";
 }
 
-TEST_F(ValuesTest, ASpreadConstraintWithoutASelectorSelectsTheReplicas) {
+TEST_F(ValuesTest, OnlyASpreadConstraintWithoutASelectorGetsTheLabelsOfTheReplicas) {
   const std::string spread = "topologySpreadConstraints[0].";
   const std::vector<std::string> values = {spread + "maxSkew=1", spread + "topologyKey=zone",
                                            spread + "whenUnsatisfiable=ScheduleAnyway"};
@@ -112,7 +112,9 @@ TEST_F(ValuesTest, ASpreadConstraintWithoutASelectorSelectsTheReplicas) {
   std::vector<std::string> own = values;
   own.push_back(spread + "labelSelector.matchExpressions[0].key=a");
   own.push_back(spread + "labelSelector.matchExpressions[0].operator=Exists");
-  EXPECT_TRUE(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector").contains("matchExpressions"));
+  const Json expression = {{"key", "a"}, {"operator", "Exists"}};
+  EXPECT_EQ(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector"),
+            Json({{"matchExpressions", Json::array({expression})}}));
 }
 
 TEST_F(ValuesTest, MonitorsSetTheLabelThatAlertsUseAndSelectTheOperatorsNamespace) {

@@ -80,7 +80,7 @@ TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
   WaitUntilReady("web");
   StartDashboard();
   const Json rights = GetJson("api/rights?daemon=" + Key());
-  for (const char* right : {"approve", "pause", "undo", "restart", "hold"}) EXPECT_EQ(rights[right], true) << right;
+  for (const char* right : {"approve", "pause", "undo", "restart"}) EXPECT_EQ(rights[right], true) << right;
   const Json history = GetJson("api/history?daemon=" + Key())["revisions"];
   ASSERT_EQ(history.size(), 2u);
   EXPECT_EQ(history[0]["update"], true);
@@ -95,6 +95,7 @@ TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
   EXPECT_THAT(pool["explain"].dump(), HasSubstr(Pool("a")));
   EXPECT_EQ(pool["errors"], Json::array());
   EXPECT_EQ(pool["hold"], Json());
+  EXPECT_EQ(pool["rights"], Json({{"hold", true}, {"restart", true}}));
   EXPECT_EQ(Get("api/pool?daemon=" + Key() + "&pool=elsewhere").status, 404);
   PatchSpec("web", {{"updateStrategy", {{"type", "RollingUpdate"}}}});
   EXPECT_EQ(GetJson("api/simulation?daemon=" + Key() + "&failing=true&duration=60")["end"], "Complete");
@@ -147,7 +148,9 @@ TEST_P(DashboardTest, UserWithoutRightsSeesADaemonAndChangesNothing) {
   EXPECT_EQ(pools.size(), 2u);
   const Json rights = GetJson("api/rights?daemon=" + Key());
   for (const auto& [right, given] : rights.items()) EXPECT_EQ(given, false) << right;
-  EXPECT_FALSE(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a")).contains("hold")) << "it is not known";
+  const Json pool = GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"));
+  EXPECT_FALSE(pool.contains("hold")) << "it is not known";
+  EXPECT_EQ(pool["rights"], Json({{"hold", false}, {"restart", false}}));
   const Json before = GetDaemon("web");
   for (Json request : std::vector<Json>{{{"action", "pause"}},
                                         {{"action", "restart"}, {"pools", Json::array()}},

@@ -13,10 +13,10 @@ NodePools are cluster-scoped.
 {{/*
 The mode that replaces Auto in an upgrade from an older chart, whose default was Disabled: the mode of the live
 Deployment. So an upgrade does not begin to write to Nodes. Empty for newer releases, whose Deployments have an
-annotation with the value of the mode.
+annotation with the value of the mode. If the Deployment is lost, the rights of the operator show its mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
-{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
+{{- $deployment := include "yad.deploymentBefore" . | fromYaml -}}
 {{- if $deployment -}}
 {{- $noted := get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/nodepool-controller" -}}
 {{- if has $noted (list "" "kept") -}}
@@ -32,5 +32,47 @@ Disabled
 Auto
 {{- end -}}
 {{- end -}}
+{{- else if and .Release.IsUpgrade (eq .Values.nodePoolController.mode "Auto") (empty .Values.watchNamespace) -}}
+{{- include "yad.nodePoolModeOfRights" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "Disabled" if the live ClusterRole has no right to write to Nodes. Otherwise empty. */}}
+{{- define "yad.nodePoolModeOfRights" -}}
+{{- $name := include "yad.fullname" . -}}
+{{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" $name -}}
+{{- if $role -}}
+{{- $writes := false -}}
+{{- range $role.rules -}}
+{{- if and (has "nodes" (.resources | default list)) (has "patch" .verbs) -}}
+{{- $writes = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $writes -}}
+Disabled
+{{- end -}}
+{{- /* Without this CRD, or if the chart cannot read the cluster, the controller has no pools. */ -}}
+{{- else if lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "nodepools.apps.openyurt.io" -}}
+{{- fail (printf "Deployment %s in namespace %s and ClusterRole %s do not exist. So the chart cannot find out whether the nodepool controller was on before this upgrade, and nodePoolController.mode=Auto may switch it on: it writes the labels, annotations and taints of NodePools to Nodes. Set nodePoolController.mode to Enabled or Disabled for this upgrade. Later upgrades can set Auto again." $name .Release.Namespace $name) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+The Deployment of this release before the upgrade. nameOverride or fullnameOverride may give it another name. Empty if
+the Deployment is lost.
+*/}}
+{{- define "yad.deploymentBefore" -}}
+{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
+{{- if and .Release.IsUpgrade (not $deployment) -}}
+{{- range dig "items" list (lookup "apps/v1" "Deployment" .Release.Namespace "") -}}
+{{- /* A release with subcharts has other Deployments too. */ -}}
+{{- $chart := dig "metadata" "labels" "helm.sh/chart" "" . -}}
+{{- if and (include "yad.owns" (dict "root" $ "object" .)) (hasPrefix (printf "%s-" $.Chart.Name) $chart) -}}
+{{- $deployment = . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $deployment -}}
+{{- toYaml . -}}
 {{- end -}}
 {{- end -}}

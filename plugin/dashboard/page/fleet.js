@@ -80,7 +80,7 @@ export function banners({online, connection, fleet, rights}) {
     const {until, reason} = fleet.freeze;
     const text = [h('b', {}, 'Frozen'), until && [' until ', time(until, 'clock')], reason && `: ${reason}`,
       '. No update of any YurtAppDaemon starts.'];
-    list.push(notice('freeze', text, rights.freeze && actionButton({action: 'unfreeze'}, 'Unfreeze')));
+    list.push(notice('freeze', text, rights.unfreeze && actionButton({action: 'unfreeze'}, 'Unfreeze')));
   }
   for (const warning of fleet?.warnings ?? []) list.push(notice('warning', warning));
   return list;

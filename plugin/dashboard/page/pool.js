@@ -53,13 +53,13 @@ export class PoolPanel {
   }
 
   // `known` is the newest state of the pool from the events.
-  render({rights, known}) {
+  render({known}) {
     const answer = this.#answer;
     const pool = known ?? answer?.pool;
     return [
       this.#error && h('p.error', {role: 'status'}, this.#error),
       pool && status(pool),
-      h('div.actions', {}, answer && buttons(this.daemon, this.title, answer, rights)),
+      h('div.actions', {}, answer && buttons(this.daemon, this.title, answer)),
       !answer && !this.#error && h('p.muted', {}, 'Reading the pool …'),
       answer && [
         (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
@@ -91,7 +91,8 @@ function status(pool) {
     pool.derived && row('.wide', 'Source', 'Computed: the status of the YurtAppDaemon does not list this pool.'));
 }
 
-function buttons(daemon, pool, answer, rights) {
+function buttons(daemon, pool, answer) {
+  const {rights = {}} = answer;
   const known = 'hold' in answer;
   return [
     rights.hold && (!known || !answer.hold) && actionButton({action: 'hold', pool}, 'Hold'),

@@ -68,5 +68,24 @@ TEST_F(KeptNodeTest, RemovalOfTheTaintOverwritesNoConcurrentChange) {
   EXPECT_EQ(world_.NodeNow("n1").taints.size(), 1U);
 }
 
+// No event may follow: the controller ignores most changes of a Node's status.
+TEST_F(KeptNodeTest, RemovalOfTheLastTaintIsRetriedIfNoAutoscalerIsLeft) {
+  EditMetadata({{"annotations", {{kLeaseAnnotation, nullptr}}}});
+  world_.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
+  world_.Sync();
+  world_.cluster.Edit(kNodeType, {"", "n1"}, [](Json& node) { node["spec"]["unschedulable"] = true; });
+  world_.clock.Advance(std::chrono::seconds(1));
+  const auto conflict = world_.Pass();
+  ASSERT_TRUE(conflict);
+  EXPECT_EQ(conflict->next, ReconcileResult::Next::kAfter);
+  EXPECT_LE(conflict->after, std::chrono::seconds(1));
+  world_.Run(2);
+  EXPECT_EQ(world_.NodeNow("n1").taints.size(), 1U);
+  world_.clock.Advance(std::chrono::seconds(1));
+  const auto end = world_.Pass();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->next, ReconcileResult::Next::kDone);
+}
+
 }  // namespace
 }  // namespace yad::testing
