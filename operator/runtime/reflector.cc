@@ -329,6 +329,10 @@ struct Reflector::Impl {
   void WatchFailed(const Error& error, const std::stop_token& stop) {
     const bool progress = last_version != version_at_open;
     watch_failing = true;
+    // A load balancer may cut idle connections. The watch worked until then, and the next one continues it. In
+    // contrast, a connection that hangs is closed by the client, after watch_timeout.
+    const bool cut = Lived() && clock.Now() - opened_at < options.watch_timeout;
+    if (cut && error.reason == Reason::kTransport) return WatchEnded(stop);
     if (progress || Lived()) watch_backoff.Reset();
     if (progress) failed_resumes = 0;
     watch.reset();
@@ -337,7 +341,7 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles a watch that ended without an error, usually by the server's time-out. The next step is:
+  // Handles a watch that has ended, usually by the server's time-out. The next step is:
   // - a new watch after a backoff, if the old one was shorter than kHealthyAfter;
   // - a list, if the old watch was silent;
   // - a new watch in all other cases.
