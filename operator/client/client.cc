@@ -1,5 +1,6 @@
 #include "operator/client/client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/client/rate_limiter.h"
@@ -230,9 +231,10 @@ std::unique_ptr<Client> Client::WithWriteGuard(std::function<bool()> allowed) co
   return std::unique_ptr<Client>(new Client(impl_, std::move(allowed)));
 }
 
-std::unique_ptr<Client> Client::WithoutLimit() const {
+std::unique_ptr<Client> Client::WithoutLimit(std::chrono::milliseconds timeout) const {
   ClientOptions options = impl_->options;
   options.qps = 0;
+  options.timeout = std::min(options.timeout, timeout);
   return std::make_unique<Client>(impl_->transport, std::move(options), impl_->clock);
 }
 

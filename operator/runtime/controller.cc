@@ -1,6 +1,7 @@
 #include "operator/runtime/controller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -24,6 +25,7 @@ constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
 constexpr Duration kConflictBackoffCap = std::chrono::seconds(1);
+constexpr std::size_t kMaxOwnerName = 253;  // of the name of any object
 
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -77,7 +79,8 @@ struct Controller::Impl {
   void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
-    if (owner == nullptr) return;
+    // The apiserver does not limit the length of the name in an ownerReference.
+    if (owner == nullptr || owner->name.size() > kMaxOwnerName) return;
     const ResourceType& type = primary->options().type;
     // Versions are not compared, because an ownerReference may contain an older API version.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
@@ -88,9 +91,21 @@ struct Controller::Impl {
     Queue(request, may_wait);
   }
 
+  // Before Run, no worker takes keys. So on a replica that does not lead, the queue would keep each name that any event
+  // has contained. Such keys are dropped, because Run queues all primary objects. A deleted object needs no reconcile
+  // then: the controller has no state of it yet. If there is no primary type, Run can't find the keys, so they are
+  // kept.
   void Queue(const Request& request, bool may_wait) {
+    if (primary != nullptr && !running) return;
     if (may_wait) return queue.AddPaced(request, options.pace(request));
     queue.Add(request);
+  }
+
+  void QueueAll() {
+    if (primary == nullptr) return;
+    const Result<std::vector<ObjectPtr>> objects = primary->store().List();
+    if (!objects) return;  // not listed yet; each object gets an event later
+    for (const ObjectPtr& object : *objects) queue.Add(object->meta().key);
   }
 
   bool AwaitSync(const std::stop_token& stop) {
@@ -188,6 +203,7 @@ struct Controller::Impl {
   Clock& clock;
   WorkQueue queue;
   Metrics metrics;
+  std::atomic<bool> running = false;  // Run was called
   Informer* primary = nullptr;
   std::vector<const Informer*> informers;
 };
@@ -245,7 +261,9 @@ WorkQueue& Controller::queue() { return impl_->queue; }
 const std::string& Controller::name() const { return impl_->options.name; }
 
 void Controller::Run(std::stop_token stop) {
+  impl_->running = true;  // before QueueAll, so that an event in between queues its key
   if (!impl_->AwaitSync(stop)) return;
+  impl_->QueueAll();
   log::Info("controller started", {{"controller", name()}, {"workers", impl_->options.workers}});
   impl_->metrics.max_concurrent.Set(impl_->options.workers);
   Synchronized<std::exception_ptr> failure;

@@ -90,6 +90,7 @@ class Controller {
   const std::string& name() const;
 
   // Waits until all informers have synced (except on_demand informers), and then runs the workers until `stop` fires.
+  // - Before Run, a controller with a primary type does not queue keys for events. Run queues all its primary objects.
   // - `stop` also stops the running reconciles. Run returns after they have returned.
   // - Keys that are still queued are dropped, because a later run lists all objects again.
   // - An exception outside a reconcile stops all threads and is rethrown.

@@ -56,9 +56,12 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // A client without a rate limit, so that a renewal of the lease never waits for other requests.
-  const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
+  // A client without a rate limit, so that a renewal of the lease never waits behind other requests. Its timeout is the
+  // time after which the elector ends a request.
+  const std::unique_ptr<Client> election_client =
+      client.WithoutLimit(std::chrono::duration_cast<std::chrono::milliseconds>(
+          options.leader_election.value_or(LeaderElectionOptions()).renew_deadline / 2));
   Clock& clock;
 
   std::vector<std::pair<std::string, Runnable>> server_runs;

@@ -3,7 +3,11 @@
 #define OPERATOR_RUNTIME_PAGE_SIZE_H_
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
 
 namespace yad {
 
@@ -19,11 +23,10 @@ class PageSize {
   explicit PageSize(int most) : most_(most), limit_(most) {}
 
   int limit() const { return limit_; }
-  // Halves the limit after a page was too long. Returns false if a page of one object was too long.
-  bool Halve() {
-    if (limit_ <= 1) return false;
-    limit_ /= 2;
-    return true;
+  // Halves the limit after the request of a page has failed. Returns false if a shorter page would fail too.
+  bool Halve(const Error& error, Duration took) {
+    const bool too_slow = error.reason == Reason::kTransport && took >= kSlow;
+    return (too_slow || error.reason == Reason::kTooLarge) && Halve();
   }
   // Adapts the limit to the length of the last page.
   void Adapt(std::size_t bytes) {
@@ -32,6 +35,16 @@ class PageSize {
   }
 
  private:
+  // The apiserver ends a request after 60 s, also while the client still reads the response over a slow network. If the
+  // server can't be reached or sends nothing, the request fails sooner.
+  static constexpr Duration kSlow = std::chrono::seconds(50);
+
+  bool Halve() {
+    if (limit_ <= 1) return false;
+    limit_ /= 2;
+    return true;
+  }
+
   const int most_;
   int limit_;
 };

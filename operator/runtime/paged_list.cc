@@ -5,13 +5,14 @@
 namespace yad {
 
 Result<int> ForEachListed(Client& client, const ResourceType& type, ListOptions options, const std::stop_token& stop,
-                          const std::function<bool(const JsonDocument&)>& read, int most_pages) {
+                          const std::function<bool(const JsonDocument&)>& read, int most_pages, Clock& clock) {
   PageSize page_size(options.limit);
   options.max_bytes = PageSize::kMaxBytes;
   for (int pages = 0;;) {
     options.limit = page_size.limit();
+    const SteadyTime asked_at = clock.Now();
     const Result<ListText> page = client.ListAsText(type, options, stop);
-    if (!page && page.error().reason == Reason::kTooLarge && page_size.Halve()) continue;
+    if (!page && page_size.Halve(page.error(), clock.Now() - asked_at)) continue;
     if (!page) return Fail(page.error());
     ++pages;
     page_size.Adapt(page->bytes());

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stop_token>
 
+#include "operator/base/clock.h"
 #include "operator/client/client.h"
 
 namespace yad {
@@ -16,7 +17,7 @@ namespace yad {
 // - Only one page is in memory at a time, with at most PageSize::kMaxBytes.
 Result<int> ForEachListed(Client& client, const ResourceType& type, ListOptions options, const std::stop_token& stop,
                           const std::function<bool(const JsonDocument&)>& read,
-                          int most_pages = std::numeric_limits<int>::max());
+                          int most_pages = std::numeric_limits<int>::max(), Clock& clock = Clock::Real());
 
 }  // namespace yad
 

@@ -233,7 +233,9 @@ struct Reflector::Impl {
         .ns = options.ns, .label_selector = options.label_selector, .field_selector = options.field_selector};
     // The request has no resourceVersion, so that the server returns its newest data. Each page is requested before the
     // previous page is parsed, so that the server prepares it during the parsing.
+    SteadyTime asked_at;
     const auto ask = [&] {
+      asked_at = clock.Now();
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
       return std::async(std::launch::async,
@@ -241,7 +243,7 @@ struct Reflector::Impl {
     };
     for (std::future<Result<ListText>> coming = ask();;) {
       const Result<ListText> page = coming.get();
-      if (!page && page.error().reason == Reason::kTooLarge && paged && page_size.Halve()) {
+      if (!page && paged && page_size.Halve(page.error(), clock.Now() - asked_at)) {
         coming = ask();
         continue;
       }
@@ -327,6 +329,10 @@ struct Reflector::Impl {
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
+    // A load balancer may cut idle connections. The watch worked until then, and the next one continues it. In
+    // contrast, a connection that hangs is closed by the client, after watch_timeout.
+    const bool cut = Lived() && clock.Now() - opened_at < options.watch_timeout;
+    if (cut && error.reason == Reason::kTransport) return WatchEnded(stop);
     const bool progress = last_version != version_at_open;
     watch_failing = true;
     if (progress || Lived()) watch_backoff.Reset();
@@ -337,7 +343,7 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles a watch that ended without an error, usually by the server's timeout. The next step is:
+  // Handles a watch that has ended, usually by the server's timeout. The next step is:
   // - a new watch after a backoff, if the old watch was shorter than kHealthyAfter;
   // - a list, if the old watch was silent;
   // - a new watch in all other cases.

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "operator/client/transport/base64.h"
+#include "operator/client/transport/dialer.h"
 #include "tests/loopback/transport_fixture.h"
 #include "tests/support/connect_proxy.h"
+#include "tests/support/eventually.h"
 
 namespace yad::testing {
 namespace {
@@ -22,6 +24,34 @@ TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
   // The library may return a connection to its pool late. The next request then opens a new connection.
   EXPECT_LE(server.connections(), 3);
+}
+
+// An address that does not respond would otherwise delay each new connection.
+TEST(TransportAddressesTest, AddressThatRespondedAfterAnotherOneFailedIsTriedFirst) {
+  TestServerOptions plain;
+  plain.tls = false;
+  const TestServer restarted(plain, AnswerOk), stable(plain, AnswerOk);
+  std::vector<int> ports{ClosedPort(), stable.port()};
+  TransportOptions options;
+  options.server = "http://a-name:80";
+  options.resolve = [&](const std::string&, const std::string&, SteadyTime by, const std::stop_token& stop) {
+    std::vector<SocketAddress> addresses;
+    for (const int port : ports) addresses.push_back(Resolve("127.0.0.1", std::to_string(port), by, stop)->front());
+    return Result<std::vector<SocketAddress>>(std::move(addresses));
+  };
+  const auto dialer = Dialer::Make(options), other_dialer = Dialer::Make(options);
+  ASSERT_TRUE(dialer && other_dialer);
+  const SteadyTime deadline = std::chrono::steady_clock::now() + kForever;
+  EXPECT_TRUE((*dialer)->Dial(deadline, {}));
+  ports.front() = restarted.port();
+  EXPECT_TRUE((*dialer)->Dial(deadline, {}));
+  Eventually("both connections go to the address that responded", [&] { return stable.connections() == 2; });
+  EXPECT_TRUE((*other_dialer)->Dial(deadline, {}));
+  Eventually("without a failure, the order stays", [&] { return restarted.connections() == 1; });
+  std::swap(ports.front(), ports.back());
+  ports.front() = ClosedPort();
+  EXPECT_TRUE((*dialer)->Dial(deadline, {})) << "the preferred address is gone";
+  Eventually("another address is used", [&] { return restarted.connections() == 2; });
 }
 
 TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreReplaced) {

@@ -24,6 +24,7 @@
 
 #include "operator/base/log.h"
 #include "operator/runtime/acceptor.h"
+#include "webhook/server/body_budget.h"
 
 namespace yad {
 namespace {
@@ -47,23 +48,6 @@ constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected 
 // The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
 // client does not read. This memory counts toward the memory limit of the container, but not toward max_bodies.
 constexpr int kSendBuffer = 64 * 1024;
-
-// The number of bytes that remain for request bodies and replies (max_bodies). Thread-safe.
-class Budget {
- public:
-  explicit Budget(std::size_t bytes) : left_(bytes) {}
-  bool Take(std::size_t bytes) {
-    std::size_t left = left_.load();
-    while (left >= bytes) {
-      if (left_.compare_exchange_weak(left, left - bytes)) return true;
-    }
-    return false;
-  }
-  void Give(std::size_t bytes) { left_ += bytes; }
-
- private:
-  std::atomic<std::size_t> left_;
-};
 
 // The number of connections. Thread-safe.
 class Count {
@@ -93,7 +77,7 @@ HttpsReply Plain(int status, const std::string& text) { return {status, "text/pl
 struct Shared {
   const HttpsServerOptions options;
   const HttpsServer::Handler handler;
-  Budget bodies;
+  BodyBudget bodies;
   Count connections;
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
@@ -126,13 +110,13 @@ struct Shared {
 
 // One connection. Its asynchronous operations run on its strand, one after the other. Only the handler runs on another
 // thread; no operation is pending during that time.
-class Session : public std::enable_shared_from_this<Session> {
+class Session : public BodyBudget::Holder, public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
       : context_(std::move(context)), stream_(std::move(socket), *context_), shared_(shared) {
     shared_.connections.Add(1);
   }
-  ~Session() {
+  ~Session() override {
     Hold(0);
     shared_.connections.Add(-1);
   }
@@ -146,7 +130,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // - The connection waits for a handshake, for a request, or for the client to read a reply or to close the
   //   connection.
   // - More bytes of the same request do not change the time: a client may send a request that never ends.
-  SteadyTime::rep waits_since() const { return aborted_ ? 0 : waits_since_.load(); }
+  SteadyTime::rep waits_since() const override { return aborted_ ? 0 : waits_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle; otherwise, closes it after its
   // reply.
   void Drain() {
@@ -154,9 +138,10 @@ class Session : public std::enable_shared_from_this<Session> {
       if (!self->request_begun_) self->Close();
     });
   }
-  void Abort() {
+  void Abort() override {
     aborted_ = true;
-    net::post(stream_.get_executor(), [self = shared_from_this()] { self->Close(); });
+    auto self = weak_from_this().lock();  // nullptr in the destructor
+    if (self != nullptr) net::post(stream_.get_executor(), [self = std::move(self)] { self->Close(); });
   }
 
  private:
@@ -343,14 +328,9 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!error) Discard();
   }
 
-  // Sets the number of bytes that this connection takes from the budget. If the budget does not have enough bytes,
-  // returns false and changes nothing.
-  bool Hold(std::size_t bytes) {
-    if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
-    if (bytes < held_) shared_.bodies.Give(held_ - bytes);
-    held_ = bytes;
-    return true;
-  }
+  // Sets the number of bytes that this connection has in memory. Returns false if the budget does not allow them. The
+  // number of connections limits the memory for small bodies, so they always fit.
+  bool Hold(std::size_t bytes) { return shared_.bodies.Set(*this, bytes > shared_.options.large_body ? bytes : 0); }
 
   const std::shared_ptr<ssl::context> context_;  // must outlive stream_, even if the certificate was replaced
   ssl::stream<beast::tcp_stream> stream_;
@@ -361,7 +341,6 @@ class Session : public std::enable_shared_from_this<Session> {
   unsigned version_ = 11;  // of the request
   bool head_ = false;
   Then then_ = Then::kNextRequest;  // after response_ is written
-  std::size_t held_ = 0;            // bytes taken from shared_.bodies
   std::atomic<SteadyTime::rep> waits_since_{0};
   std::atomic<bool> aborted_{false};
   bool request_begun_ = false;  // a request has begun, and its reply has not been sent

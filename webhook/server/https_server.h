@@ -42,8 +42,9 @@ struct HttpsServerOptions {
   // thread, so that waiting handlers and large bodies don't delay them. If the function is empty, no call is quick.
   // Must not throw. Several threads call it at the same time.
   std::function<bool(const HttpsCall& call)> is_quick;
-  // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies. Beyond
-  // this limit, the server replies with 503.
+  // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies that are
+  // larger than `large_body`. At this limit, the server closes the connections that have waited longest for their
+  // clients. If all other requests are handled or have begun later, the server replies with 503.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
   // The maximum time between two requests of a connection. It is longer than the 90 s after which an apiserver closes

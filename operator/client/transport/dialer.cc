@@ -15,6 +15,10 @@ namespace {
 
 namespace http = boost::beast::http;
 
+// If an address has failed and another one has responded, the latter is tried first for this time. After that, the
+// connections spread over all addresses again.
+constexpr std::chrono::minutes kPreferredFor{10};
+
 tl::unexpected<Error> Unreachable(const std::string& target, const std::string& why) {
   return Fail(Reason::kTransport, "cannot reach " + target + ": " + why);
 }
@@ -37,6 +41,7 @@ std::string ConnectFailure(const Connection::Code& code) {
 Result<std::unique_ptr<Dialer>> Dialer::Make(const TransportOptions& options) {
   auto dialer = std::unique_ptr<Dialer>(new Dialer);
   YAD_TRY(dialer->server_, ParseServerAddress(options.server));
+  dialer->resolve_ = options.resolve;
   dialer->url_ = options.server;
   while (dialer->url_.ends_with('/')) dialer->url_.pop_back();
   if (!options.proxy_url.empty()) {
@@ -78,8 +83,13 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
   const std::string target = proxy_ ? "the proxy " + proxy_->host + ":" + proxy_->port : url_;
   const std::string& host = proxy_ ? proxy_->host : server_.host;
   const std::string& port = proxy_ ? proxy_->port : server_.port;
-  const Result<std::vector<SocketAddress>> addresses = Resolve(host, port, deadline, stop);
+  Result<std::vector<SocketAddress>> addresses = resolve_(host, port, deadline, stop);
   if (!addresses) return Fail(addresses.error().reason, "cannot reach " + target + ": " + addresses.error().message);
+  const Preferred preferred = preferred_.With([](const Preferred& value) { return value; });
+  if (std::chrono::steady_clock::now() < preferred.until) {
+    std::stable_partition(addresses->begin(), addresses->end(),
+                          [&](const SocketAddress& address) { return address == preferred.address; });
+  }
   Connection::Code failed;
   for (std::size_t i = 0; i < addresses->size(); ++i) {
     const SocketAddress& address = (*addresses)[i];
@@ -89,7 +99,10 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
-    if (!failed) return connection;
+    if (!failed) {
+      if (i > 0) preferred_.With([&](Preferred& value) { value = {address, now + kPreferredFor}; });
+      return connection;
+    }
     if (stop.stop_requested()) break;
   }
   return Unreachable(target, ConnectFailure(failed));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "operator/base/error.h"
+#include "operator/base/synchronized.h"
 #include "operator/client/transport/connection.h"
 #include "operator/client/transport/server_address.h"
 #include "operator/client/transport/tls_client.h"
@@ -38,6 +39,14 @@ class Dialer {
   Result<std::unique_ptr<Connection>> ConnectToAny(SteadyTime deadline, const std::stop_token& stop) const;
   Status StartTunnel(Connection& connection, SteadyTime deadline) const;
 
+  // The address that responded after another one had failed.
+  struct Preferred {
+    SocketAddress address;
+    SteadyTime until;
+  };
+
+  decltype(TransportOptions::resolve) resolve_;
+  mutable Synchronized<Preferred> preferred_;
   std::string url_;
   ServerAddress server_;
   std::optional<ProxyAddress> proxy_;

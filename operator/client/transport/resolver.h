@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <cstring>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace yad {
 struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t size = 0;
+  bool operator==(const SocketAddress& other) const {
+    return size == other.size && std::memcmp(&bytes, &other.bytes, size) == 0;
+  }
 };
 
 // Returns the addresses of a host name or of a numeric address, in the order in which to try them. Runs the system's

@@ -3,10 +3,14 @@
 #define OPERATOR_CLIENT_TRANSPORT_TRANSPORT_OPTIONS_H_
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "operator/base/error.h"
+#include "operator/client/transport/resolver.h"
 #include "operator/client/transport/transport.h"
 
 namespace yad {
@@ -27,6 +31,10 @@ struct TransportOptions {
   // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,
   // and a request at that moment would fail.
   std::chrono::milliseconds max_idle = std::chrono::seconds(60);
+  // Tests replace it. The implementation with cpprestsdk does not use it.
+  std::function<Result<std::vector<SocketAddress>>(const std::string& host, const std::string& port,
+                                                   SteadyTime deadline, const std::stop_token& stop)>
+      resolve = Resolve;
 };
 
 // Returns a transport of the library that this program was built with (-DYAD_HTTP_CLIENT). Fails with kConfig if the

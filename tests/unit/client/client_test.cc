@@ -240,8 +240,9 @@ TEST_F(ClientTest, WriteAfterALiveReadTakesItsTokenWithoutWaiting) {
 TEST_F(ClientTest, UnlimitedClientDoesNotWaitForTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;
-  const std::unique_ptr<Client> unlimited = client().WithoutLimit();
+  const std::unique_ptr<Client> unlimited = client().WithoutLimit(std::chrono::seconds(5));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(unlimited->Create(kDeployments, Object("a", "b")));
+  EXPECT_EQ(transport_->requests().back().timeout, std::chrono::seconds(5));
   ASSERT_TRUE(client().Create(kDeployments, Object("a", "c"))) << "none of its own was used";
   EXPECT_EQ(transport_->requests().size(), 4U);
 }

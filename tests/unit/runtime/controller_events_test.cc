@@ -14,9 +14,10 @@ namespace yad::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(ControllerTest, EventsOfAPrimaryQueueItsKey) {
-  Make(NoResync()).For(*primary_.informer);
+  MakeWithoutWorkers().For(*primary_.informer);
   primary_.Sync({Object("a", "1")});
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
   primary_.Push("MODIFIED", Object("a", "101"));
@@ -26,7 +27,7 @@ TEST_F(ControllerTest, EventsOfAPrimaryQueueItsKey) {
 }
 
 TEST_F(ControllerTest, PredicatesFilterEvents) {
-  Make(NoResync())
+  MakeWithoutWorkers()
       .For(*primary_.informer, [](const Event& event) { return event.before == nullptr; })
       .Owns(*owned_.informer, [](const Event&) { return false; });
   primary_.Sync({Object("a", "1")});
@@ -37,7 +38,7 @@ TEST_F(ControllerTest, PredicatesFilterEvents) {
 }
 
 TEST_F(ControllerTest, OwnedObjectsQueueTheirControllerByKindGroupAndUid) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
+  MakeWithoutWorkers().For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
   Queued();
   owned_.Sync({});
@@ -54,7 +55,7 @@ TEST_F(ControllerTest, OwnedObjectsQueueTheirControllerByKindGroupAndUid) {
 }
 
 TEST_F(ControllerTest, ChangeOfTheControllerReferenceQueuesBothOwners) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
+  MakeWithoutWorkers().For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
   Queued();
@@ -65,7 +66,7 @@ TEST_F(ControllerTest, ChangeOfTheControllerReferenceQueuesBothOwners) {
 }
 
 TEST_F(ControllerTest, DeletedOwnedObjectQueuesItsOwner) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
+  MakeWithoutWorkers().For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a")});
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
   Queued();
@@ -76,7 +77,7 @@ TEST_F(ControllerTest, DeletedOwnedObjectQueuesItsOwner) {
 TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) {
   ControllerOptions options = NoResync();
   options.pace = [](const Request& key) { return std::chrono::seconds(key.name == "a" ? 3 : 9); };
-  Make(options).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
+  MakeWithoutWorkers(options).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
     return IsSameObject(event) && event.before->digest() == event.after->digest();
   });
   primary_.Sync({Object("a", "1", "uid-a")});
@@ -103,7 +104,7 @@ TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyAtOnceAndLaterOnesOncePerPerio
 }
 
 TEST_F(ControllerTest, PacedEventsOfThePrimaryQueueItsKeyAtOnceAndThenOncePerPeriod) {
-  Make(NoResync()).For(*primary_.informer, nullptr, [](const Event& event) { return IsSameObject(event); });
+  MakeWithoutWorkers().For(*primary_.informer, nullptr, [](const Event& event) { return IsSameObject(event); });
   primary_.Sync({Object("a", "1")});
   Queued();
   primary_.Push("MODIFIED", Object("a", "101"));
@@ -115,7 +116,7 @@ TEST_F(ControllerTest, PacedEventsOfThePrimaryQueueItsKeyAtOnceAndThenOncePerPer
 }
 
 TEST_F(ControllerTest, OwnedObjectsAreIndexedByTheUidOfTheirController) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
+  MakeWithoutWorkers().For(*primary_.informer).Owns(*owned_.informer);
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a"), OwnedBy(Object("y", "4"), "b", "uid-b"), Object("z", "5")});
   const auto mine = owned_.informer->store().ByIndex(Controller::kControllerUidIndex, "uid-a");
   ASSERT_TRUE(mine);
@@ -124,12 +125,45 @@ TEST_F(ControllerTest, OwnedObjectsAreIndexedByTheUidOfTheirController) {
 }
 
 TEST_F(ControllerTest, WatchedObjectsAreMappedToAnyNumberOfKeys) {
-  Make(NoResync()).Watches(*primary_.informer, [](const Event& event) {
+  MakeWithoutWorkers().Watches(*primary_.informer, [](const Event& event) {
     const std::string name = (event.after ? event.after : event.before)->meta().key.name;
     return std::vector<Request>{{"x", name + "1"}, {"x", name + "2"}};
   });
   primary_.Sync({Object("a", "1")});
   EXPECT_THAT(Queued(), ElementsAre("x/a1", "x/a2"));
+}
+
+TEST_F(ControllerTest, OwnerWhoseNameIsTooLongForAnObjectIsNotQueued) {
+  MakeWithoutWorkers().For(*primary_.informer).Owns(*owned_.informer);
+  primary_.Sync({});
+  owned_.Sync({});
+  owned_.Push("ADDED", OwnedBy(Object("x", "101"), std::string(254, 'a'), "uid-a"));
+  EXPECT_THAT(Queued(), ElementsAre());
+  owned_.Push("ADDED", OwnedBy(Object("y", "102"), std::string(253, 'a'), "uid-a"));
+  EXPECT_THAT(Queued(), ElementsAre("ns/" + std::string(253, 'a')));
+}
+
+// A replica that does not lead has no workers for months, and any user can write any owner name.
+TEST_F(ControllerTest, NoKeyIsKeptBeforeRunAndRunQueuesAllPrimaryObjects) {
+  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
+  primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b"), Object("deleted", "3")});
+  owned_.Sync({});
+  for (int i = 101; i <= 110; ++i) {
+    owned_.Push("MODIFIED", OwnedBy(Object("x", std::to_string(i)), "owner-" + std::to_string(i), "uid"));
+  }
+  primary_.Push("DELETED", Object("deleted", "111"));
+  EXPECT_EQ(controller_->queue().size(), 0u);
+  Run();
+  EXPECT_THAT(script_.Take(2), UnorderedElementsAre("ns/a", "ns/b"));
+  owned_.Push("MODIFIED", OwnedBy(Object("x", "112"), "c", "uid"));
+  EXPECT_THAT(script_.Take(2), UnorderedElementsAre("ns/owner-110", "ns/c"));
+}
+
+// For example, the pools whose nodes have changed can't be found later in a cache.
+TEST_F(ControllerTest, KeysOfAControllerWithoutAPrimaryTypeAreKeptUntilRun) {
+  Make(NoResync()).Watches(*primary_.informer, [](const Event&) { return std::vector<Request>{{"x", "y"}}; });
+  primary_.Sync({Object("a", "1")});
+  EXPECT_THAT(Queued(), ElementsAre("x/y"));
 }
 
 }  // namespace

@@ -116,6 +116,13 @@ class ControllerTest : public ::testing::Test {
         clock_);
     return *controller_;
   }
+  // Makes a controller that queues the keys of events, and has no workers that take them.
+  Controller& MakeWithoutWorkers(const ControllerOptions& options = NoResync()) {
+    std::stop_source stopped;
+    stopped.request_stop();
+    Make(options).Run(stopped.get_token());
+    return *controller_;
+  }
   static ControllerOptions NoResync() {
     ControllerOptions options;
     options.workers = 1;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
 #include "tests/unit/runtime/fake_api_server.h"
 
 namespace yad {
@@ -137,6 +138,17 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
   stop_.request_stop();
   EXPECT_EQ(Join(), RunOutcome::kStopped);
   EXPECT_EQ(Holder(), "");
+}
+
+// With a longer timeout, a connection would still wait for the first address of the server when the elector gives up.
+TEST_F(ManagerTest, RequestsForTheLeaseHaveTheTimeoutOfTheElector) {
+  const auto transport = std::make_shared<testing::FakeTransport>();
+  Client client(transport, {}, clock_);
+  ManagerOptions options;
+  options.leader_election = LeaderElectionOptions{{"sys", "lead"}, "me"};
+  Manager manager(client, options, clock_);
+  const std::jthread thread([&](const std::stop_token& stop) { manager.Run(stop); });
+  EXPECT_EQ(transport->WaitForRequests(1).front().timeout, options.leader_election->renew_deadline / 2);
 }
 
 TEST_F(ManagerTest, LeaderRunnableStartsWithTheLeaseAndEndsBeforeItsRelease) {

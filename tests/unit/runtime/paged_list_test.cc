@@ -5,6 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/runtime/page_size.h"
+#include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
 namespace yad::testing {
@@ -67,6 +68,22 @@ TEST_F(PagedListTest, APageThatIsTooLargeIsReadInSmallerPages) {
   ASSERT_TRUE(Read());
   EXPECT_THAT(names_, ElementsAre("0", "1", "2"));
   EXPECT_THAT(Limits(), ElementsAre("500", "250", "125", "62", "31", "15", "7", "3", "1", "1", "1"));
+}
+
+TEST_F(PagedListTest, PageThatBreaksAfterAMinuteIsReadInSmallerPages) {
+  FakeClock clock;
+  transport_->OnSend([&](const HttpRequest& request) -> Result<HttpResponse> {
+    if (std::stoi(QueryOf(request, "limit")) < 200)
+      return JsonResponse({{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}});
+    clock.Advance(std::chrono::seconds(60));
+    return Fail(Reason::kTransport, "the connection broke");
+  });
+  ListOptions options;
+  options.limit = 500;
+  const auto read = ForEachListed(
+      client_, kDeploymentType, options, {}, [](const JsonDocument&) { return true; }, 10, clock);
+  EXPECT_TRUE(read);
+  EXPECT_THAT(Limits(), ElementsAre("500", "250", "125"));
 }
 
 TEST_F(PagedListTest, ReadingStopsWhenTheCallerHasEnoughObjects) {

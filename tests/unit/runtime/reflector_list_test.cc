@@ -53,6 +53,30 @@ TEST_F(ReflectorTest, PagesHaveFewerObjectsIfTheirTextIsLong) {
   EXPECT_THAT(Names(), UnorderedElementsAre("half", "a", "b", "c"));
 }
 
+// The apiserver closes the connection after a minute, also while the client still reads.
+TEST_F(ReflectorTest, PageThatBreaksAfterAMinuteIsRequestedAgainWithFewerObjects) {
+  transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+    if (std::stoi(QueryOf(request, "limit")) > 200) {
+      clock_.Advance(std::chrono::seconds(60));
+      return Fail(Reason::kTransport, "the connection broke");
+    }
+    const bool last = QueryOf(request, "continue") == "t1";
+    return last ? ListOf({Object("b", "2")}, "10") : ListOf({Object("a", "1")}, "10", "t1");
+  });
+  Start();
+  transport_->TakeStream()->WaitUntilDrained();
+  EXPECT_THAT(Requests(), ElementsAre("list limit=500", "list limit=250", "list limit=125",
+                                      "list limit=250 continue=t1", "list limit=125 continue=t1", "watch 10"));
+  EXPECT_THAT(Names(), UnorderedElementsAre("a", "b"));
+}
+
+TEST_F(ReflectorTest, PageOfAServerThatCannotBeReachedIsNotRequestedAgainWithFewerObjects) {
+  AnswerLists({Fail(Reason::kTransport, "connection refused")});
+  Start();
+  AwaitBackoff();
+  EXPECT_THAT(Requests(), ElementsAre("list limit=500"));
+}
+
 TEST_F(ReflectorTest, AnObjectThatIsLargerThanAPageFailsTheList) {
   options_.page_size = 1;
   Json large = Object("large", "1");

@@ -243,6 +243,41 @@ TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailureUntilAWatchHasAnEvent) 
   EXPECT_EQ(since(), 0);
 }
 
+// For example, a load balancer that closes idle connections after 35 s, before the first bookmark.
+TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
+  const auto since = [] {
+    return metrics::GetGauge("informer_failing_since_timestamp_seconds", "", {{"resource", "widgets.example.com"}})
+        .Value();
+  };
+  const Error cut{Reason::kTransport, "the connection broke", 0, {}, {}};
+  std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
+  for (int i = 0; i < 3; ++i) {
+    clock_.Advance(seconds(35));
+    stream->Fail(cut);
+    stream = transport_->TakeStream();  // without a backoff
+    stream->WaitUntilDrained();
+    EXPECT_EQ(since(), 0);
+    EXPECT_EQ(reflector_->last_error(), "");
+  }
+  EXPECT_THAT(Requests(), ElementsAre("watch 10", "watch 10", "watch 10"));
+  stream->Fail(cut);
+  AwaitBackoff();
+  EXPECT_GT(since(), 0) << "it broke at once";
+  clock_.AdvanceToNextDeadline();
+  stream = transport_->TakeStream();
+  stream->PushEvent("BOOKMARK", Bookmark("11"));
+  stream->WaitUntilDrained();
+  EXPECT_EQ(since(), 0);
+  clock_.Advance(seconds(35));
+  stream->Fail(cut);
+  stream = transport_->TakeStream();
+  stream->WaitUntilDrained();
+  clock_.Advance(seconds(120));
+  stream->Fail(cut);
+  AwaitBackoff();
+  EXPECT_GT(since(), 0) << "it hung";
+}
+
 TEST_F(ReflectorTest, MetricOfAReflectorThatStoppedDoesNotStayFailing) {
   const std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   AnswerLists({StatusResponse(403, "Forbidden", "no")});
