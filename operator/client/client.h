@@ -114,9 +114,9 @@ class Client {
   // has usually arrived before another process can lead, but a slow write may arrive later.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the rate limit and the write guard, for requests that must not wait for other requests. Its
-  // ClientOptions::timeout is at most `timeout`, so that a connection to a server with several addresses tries them all
-  // in this time.
+  // Returns a client without the rate limit and the write guard, for requests that must not wait for other requests.
+  // Its ClientOptions::timeout is at most `timeout`, so that a connection to a server with several addresses tries them
+  // all in this time.
   std::unique_ptr<Client> WithoutLimit(std::chrono::milliseconds timeout) const;
 
   // Returns the name under which the server records this client's writes in managedFields.

@@ -1,4 +1,4 @@
-// Where the warnings of the apiserver are printed.
+// Prints the warnings that an apiserver sends with its responses.
 #ifndef PLUGIN_VIEW_WARNINGS_H_
 #define PLUGIN_VIEW_WARNINGS_H_
 
