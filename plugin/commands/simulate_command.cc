@@ -1,4 +1,5 @@
 // kubectl yad simulate
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
@@ -64,11 +65,14 @@ Result<std::optional<Freeze>> ReadFreeze(ObjectReader& objects, const PluginOpti
   return freeze;
 }
 
+// The simulation counts in whole seconds. It would observe the end of an update of 0 s only at the pool's deadline.
+constexpr std::chrono::seconds kShortestUpdate{1};
+
 SimulationOptions OptionsOf(const PluginOptions& given, const Snapshot& snapshot) {
   SimulationOptions options;
   options.failing = given.failing;
   if (given.duration) {
-    options.duration = std::chrono::duration_cast<std::chrono::seconds>(*given.duration);
+    options.duration = std::max(std::chrono::duration_cast<std::chrono::seconds>(*given.duration), kShortestUpdate);
     return options;
   }
   options.durations = MeasureDurations(snapshot);

@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "operator/api/object.h"
 #include "operator/json/json_codec.h"
 
 namespace yad {
@@ -83,7 +84,7 @@ Json Plain(const std::string& text) {
 class Converter {
  public:
   Json Convert(const YAML::Node& node) {
-    if (++nodes_ > kMaxYamlNodes) throw Unreadable(node.Mark(), "the document has too many values");
+    const Level level(*this, node);
     switch (node.Type()) {
       case YAML::NodeType::Map:
         return Map(node);
@@ -103,6 +104,25 @@ class Converter {
   }
 
  private:
+  // Counts a value, and one level as long as it exists. A value that contains an alias of itself has no end.
+  class Level {
+   public:
+    Level(Converter& converter, const YAML::Node& node) : depth_(converter.depth_) {
+      if (++converter.nodes_ > kMaxYamlNodes) throw Unreadable(node.Mark(), "the document has too many values");
+      if (depth_ == kMaxJsonDepth) {
+        throw Unreadable(node.Mark(),
+                         "the values are nested too deeply: does an alias refer to a value that contains the alias?");
+      }
+      ++depth_;
+    }
+    ~Level() { --depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    std::size_t& depth_;
+  };
+
   Json Map(const YAML::Node& node) {
     Json object = Json::object();
     std::vector<YAML::Node> merged;
@@ -122,6 +142,7 @@ class Converter {
   // Adds the members of `<<: *anchor`, or of a list of anchors. A member of the map itself takes precedence, and an
   // earlier anchor takes precedence over a later anchor.
   void Merge(const YAML::Node& from, Json& object) {
+    const Level level(*this, from);
     if (from.IsSequence()) {
       for (const YAML::Node& element : from) Merge(element, object);
     } else if (from.IsMap()) {
@@ -133,6 +154,7 @@ class Converter {
   }
 
   std::size_t nodes_ = 0;
+  std::size_t depth_ = 0;
 };
 
 tl::unexpected<Error> SyntaxError(const std::string& source, const YAML::Mark& mark, const std::string& why) {

@@ -446,6 +446,15 @@ TEST_F(SimulateCommandTest, DurationOfTheLastUpdateIsTheDefault) {
   EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 10m: 2 of 2 pools get web-"));
 }
 
+TEST_F(SimulateCommandTest, DurationsBelowOneSecondCountAsOneSecond) {
+  for (const int milliseconds : {0, 500}) {
+    options_.duration = std::chrono::milliseconds(milliseconds);
+    EXPECT_EQ(Run(), kDone);
+    EXPECT_THAT(out_.str(), HasSubstr(", if the update of a pool takes 1s\n"));
+    EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 2s: 2 of 2 pools get web-"));
+  }
+}
+
 TEST_F(SimulateCommandTest, PageAndRunsWithFailuresArePrinted) {
   options_.failure_rate = 1;
   options_.runs = 5;

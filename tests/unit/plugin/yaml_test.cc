@@ -157,5 +157,37 @@ TEST(YamlReaderTest, InvalidYamlIsRejectedWithItsLine) {
   EXPECT_THAT(message(bomb), ::testing::HasSubstr("too many values"));
 }
 
+TEST(YamlReaderTest, AnAliasInsideItsOwnAnchorIsRejected) {
+  const auto message = [](const std::string& text) {
+    const auto read = ReadYaml(text, "f.yaml");
+    return read ? "accepted" : read.error().message;
+  };
+  for (const char* text :
+       {"x: 1\na: &a {b: *a}\n", "x: 1\na: &a [*a]\n", "x: 1\na: &a\n  <<: *a\n", "x: 1\na: {<<: &a [*a]}\n"}) {
+    EXPECT_THAT(message(text), ::testing::StartsWith("f.yaml: line ")) << text;
+    EXPECT_THAT(message(text), ::testing::EndsWith("the values are nested too deeply: does an alias refer to a value "
+                                                   "that contains the alias?"))
+        << text;
+  }
+}
+
+TEST(YamlReaderTest, ManyMergesOfEmptyMapsAreRejected) {
+  std::string text = "a0: &a0 {}\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {<<: [" + last;
+    for (int n = 0; n < 9; ++n) text += ", " + last;
+    text += "]}\n";
+  }
+  const auto read = ReadYaml(text, "f.yaml");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, ::testing::HasSubstr("too many values"));
+}
+
+TEST(YamlReaderTest, ValuesOfTwoHundredLevelsAreRead) {
+  const std::string text = std::string(200, '[') + std::string(200, ']');
+  EXPECT_EQ(ReadOne(text).dump(), text);
+}
+
 }  // namespace
 }  // namespace yad
