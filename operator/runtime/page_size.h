@@ -26,7 +26,10 @@ class PageSize {
   // Halves the limit after the request of a page has failed. Returns false if a shorter page would fail too.
   bool Halve(const Error& error, Duration took) {
     const bool too_slow = error.reason == Reason::kTransport && took >= kSlow;
-    return (too_slow || error.reason == Reason::kTooLarge) && Halve();
+    if (!too_slow && error.reason != Reason::kTooLarge) return false;
+    const bool halved = Halve();
+    if (too_slow) most_ = limit_;
+    return halved;
   }
   // Adapts the limit to the length of the last page.
   void Adapt(std::size_t bytes) {
@@ -45,7 +48,7 @@ class PageSize {
     return true;
   }
 
-  const int most_;
+  int most_;
   int limit_;
 };
 

@@ -28,6 +28,8 @@ constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
 // objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, no event
 // or bookmark arrives until the server has reached the resourceVersion of the watch.
 constexpr Duration kSilentFor = seconds(75);
+// The same for several watches that are cut before they are that old.
+constexpr Duration kAllSilentFor = std::chrono::minutes(10);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // If this many watches from the same resourceVersion have failed, the reflector lists the objects again. Failures for
 // which MayResume returns true are not counted.
@@ -168,6 +170,7 @@ struct Reflector::Impl {
     Succeeded(/*watched=*/false);
     log::Debug("listed",
                {{"resource", options.type.resource}, {"objects", store.size()}, {"resourceVersion", last_version}});
+    received = true;
     Enter(ReflectorState::kWatchBroken);
     for (const Store::Change& change : changes) on_change(change);
   }
@@ -179,6 +182,7 @@ struct Reflector::Impl {
     Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
     opened_at = clock.Now();
     version_at_open = last_version;
+    if (received) silent_since = opened_at;
     received = false;
     if (!opened) return WatchFailed(opened.error(), stop);
     watch = std::move(*opened);
@@ -345,11 +349,12 @@ struct Reflector::Impl {
 
   // Handles a watch that has ended, usually by the server's timeout. The next step is:
   // - a new watch after a backoff, if the old watch was shorter than kHealthyAfter;
-  // - a list, if the old watch was silent;
+  // - a list, if the old watch was silent, or all watches of the last ten minutes;
   // - a new watch in all other cases.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
-    const bool silent = !received && watch && clock.Now() - opened_at >= kSilentFor;
+    const SteadyTime now = clock.Now();
+    const bool silent = !received && watch && (now - opened_at >= kSilentFor || now - silent_since >= kAllSilentFor);
     if (lived || last_version != version_at_open) {
       watch_backoff.Reset();
       failed_resumes = 0;
@@ -458,7 +463,8 @@ struct Reflector::Impl {
   std::unique_ptr<Watch> watch;
   std::string last_version;  // of the last list, event or bookmark; never decreases, not even with a new list
   std::string version_at_open;
-  bool received = false;  // the open watch has reported an event
+  bool received = true;       // the open watch has reported an event, or there was a list since the last watch
+  SteadyTime silent_since{};  // since then, no watch has reported an event
   SteadyTime opened_at{};
   int failed_resumes = 0;  // since the last event or list
   FailedLists failed_lists;

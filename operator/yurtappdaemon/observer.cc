@@ -241,10 +241,11 @@ Result<bool> Observer::ConfirmStatus(const Snapshot& snapshot, DaemonState& stat
   if (state.status_confirmed || state.health || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return true;
   const bool is_complete = snapshot.current != nullptr && snapshot.current->name == snapshot.update->name;
   if (is_complete || StatusView(daemon.status).is_empty()) return true;
-  YAD_TRY(const Json live, client_.Get(kYurtAppDaemonType, daemon.meta.key, stop));
+  const Result<Json> live = client_.Get(kYurtAppDaemonType, daemon.meta.key, stop);
+  if (!live && live.error().reason != Reason::kNotFound) return Fail(live.error());
   state.status_confirmed = true;
-  if (ParseMeta(live).resource_version == daemon.meta.resource_version) return true;
-  stores_.daemons.Observe(std::make_shared<StoredObject>(live, ProjectDaemon));
+  if (!live || ParseMeta(*live).resource_version == daemon.meta.resource_version) return true;
+  stores_.daemons.Observe(std::make_shared<StoredObject>(*live, ProjectDaemon));
   return false;
 }
 

@@ -115,7 +115,7 @@ std::string CommandLine(const std::vector<std::string>& arguments) {
 }
 
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client) {
-  std::ostringstream out, err;
+  std::ostringstream out, err, server_warnings;
   std::istringstream in;
   Console console{out, err, in, [] { return std::nullopt; }};
   int exit_code = kDone;
@@ -125,10 +125,10 @@ Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Clie
     if (text.starts_with("error: ")) text.erase(0, 7);
     return Bad(text);
   }
-  const WarningsOfThread redirected(err);
+  const WarningsOfThread redirected(server_warnings);
   Session session{*options, console, client, options->ns};
   YAD_TRY_VOID(RunOnSession(session));
-  return CommandOutput{out.str(), err.str()};
+  return CommandOutput{out.str(), err.str(), server_warnings.str()};
 }
 
 }  // namespace yad

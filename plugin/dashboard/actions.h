@@ -23,7 +23,8 @@ std::string CommandLine(const std::vector<std::string>& arguments);
 // The output of a command.
 struct CommandOutput {
   std::string out;
-  std::string warnings;  // of the command, and those of the apiserver about its requests
+  std::string warnings;         // of the command
+  std::string server_warnings;  // of the apiserver, about the requests of the command
 };
 // Parses the arguments and runs the command, except `dashboard`. Returns the command's error if it fails.
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);

@@ -167,7 +167,7 @@ Result<Json> Dashboard::Act(const std::string& path, const std::string& body) {
   YAD_TRY(const auto arguments, ActionArguments(request, options_));
   if (path == "api/command") return Json{{"command", CommandLine(arguments)}};
   YAD_TRY(const auto output, RunCommand(arguments, client_));
-  return Json{{"message", Trimmed(output.out + output.warnings)}};
+  return Json{{"message", Trimmed(output.out + output.warnings + output.server_warnings)}};
 }
 
 }  // namespace yad

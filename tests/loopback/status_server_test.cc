@@ -17,18 +17,18 @@ namespace yad {
 namespace {
 
 // A connection to 127.0.0.1.
-class Connection {
+class ClientConnection {
  public:
-  explicit Connection(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit ClientConnection(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection() { close(fd_); }
+  ClientConnection(const ClientConnection&) = delete;
+  ClientConnection& operator=(const ClientConnection&) = delete;
+  ~ClientConnection() { close(fd_); }
 
   bool connected() const { return connected_; }
   void Send(const std::string& text) {
@@ -70,14 +70,14 @@ class StatusServerTest : public ::testing::Test {
     thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
   }
   std::string Ask(const std::string& first_line) {
-    Connection connection(server_->port());
+    ClientConnection connection(server_->port());
     connection.Send(first_line + "\r\nHost: x\r\nConnection: close\r\n\r\n");
     return connection.ReadAll();
   }
 
-  std::vector<std::unique_ptr<Connection>> Connect(int count) {
-    std::vector<std::unique_ptr<Connection>> connections;
-    for (int i = 0; i < count; ++i) connections.push_back(std::make_unique<Connection>(server_->port()));
+  std::vector<std::unique_ptr<ClientConnection>> Connect(int count) {
+    std::vector<std::unique_ptr<ClientConnection>> connections;
+    for (int i = 0; i < count; ++i) connections.push_back(std::make_unique<ClientConnection>(server_->port()));
     return connections;
   }
 
@@ -110,7 +110,7 @@ TEST_F(StatusServerTest, ResponseToHeadHasTheLengthAndNoBody) {
 
 TEST_F(StatusServerTest, OneConnectionServesTwoRequests) {
   Start();
-  Connection connection(server_->port());
+  ClientConnection connection(server_->port());
   for (int i = 0; i < 2; ++i) {
     connection.Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_TRUE(connection.ReadUntil("\r\n\r\nok").starts_with("HTTP/1.1 200 OK"));
@@ -119,17 +119,17 @@ TEST_F(StatusServerTest, OneConnectionServesTwoRequests) {
 
 TEST_F(StatusServerTest, ClientThatSendsNothingIsDisconnected) {
   Start({"127.0.0.1:0", 64, std::chrono::milliseconds(100)});
-  Connection silent(server_->port());
+  ClientConnection silent(server_->port());
   EXPECT_EQ(silent.ReadAll(), "");
-  Connection slow(server_->port());
+  ClientConnection slow(server_->port());
   slow.Send("GET /heal");
   EXPECT_EQ(slow.ReadAll(), "");
 }
 
 TEST_F(StatusServerTest, ConnectionBeyondTheLimitClosesTheOldest) {
   Start({"127.0.0.1:0", 2});
-  Connection first(server_->port());
-  Connection second(server_->port());
+  ClientConnection first(server_->port());
+  ClientConnection second(server_->port());
   EXPECT_TRUE(Ask("GET /healthz HTTP/1.1").ends_with("ok"));
   EXPECT_EQ(first.ReadAll(), "");
   second.Send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -149,7 +149,7 @@ TEST_F(StatusServerTest, UnsentRepliesBeyondTheLimitCloseTheConnectionsThatWaitL
 
 TEST_F(StatusServerTest, RequestsThatArriveTogetherAreAnsweredWithinTheLimit) {
   Start();
-  Connection busy(server_->port());
+  ClientConnection busy(server_->port());
   const auto clients = Connect(12);
   busy.Send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
   for (const auto& client : clients) client->Send(kAskLarge);
@@ -161,7 +161,7 @@ TEST_F(StatusServerTest, RequestsThatArriveTogetherAreAnsweredWithinTheLimit) {
 
 TEST_F(StatusServerTest, EndlessHeaderIsRejected) {
   Start();
-  Connection connection(server_->port());
+  ClientConnection connection(server_->port());
   connection.Send("GET /healthz HTTP/1.1\r\nX: " + std::string(8192, 'x'));
   EXPECT_EQ(connection.ReadUntil("\r\n\r\n").find("HTTP/1.1 200"), std::string::npos);
 }
@@ -169,12 +169,12 @@ TEST_F(StatusServerTest, EndlessHeaderIsRejected) {
 TEST_F(StatusServerTest, StopClosesConnectionsAndThePort) {
   Start();
   const int port = server_->port();
-  Connection idle(port);
+  ClientConnection idle(port);
   idle.Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
   idle.ReadUntil("ok");
   thread_.request_stop();
   thread_.join();
-  EXPECT_FALSE(Connection(port).connected());
+  EXPECT_FALSE(ClientConnection(port).connected());
   server_.reset();
   EXPECT_EQ(idle.ReadAll(), "");
 }

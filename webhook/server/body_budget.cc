@@ -28,8 +28,8 @@ bool BodyBudget::Set(Holder& holder, std::size_t bytes) {
     release(oldest);
     oldest->Abort();
   }
-  left_ -= bytes;
   taken_.emplace(&holder, bytes);
+  left_ -= bytes;
   return true;
 }
 

@@ -53,7 +53,7 @@ Disabled
 {{- end -}}
 {{- /* Without this CRD, or if the chart cannot read the cluster, the controller has no pools. */ -}}
 {{- else if lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "nodepools.apps.openyurt.io" -}}
-{{- fail (printf "Deployment %s in namespace %s and ClusterRole %s do not exist. So the chart cannot find out whether the nodepool controller was on before this upgrade, and nodePoolController.mode=Auto may switch it on: it writes the labels, annotations and taints of NodePools to Nodes. Set nodePoolController.mode to Enabled or Disabled for this upgrade. Later upgrades can set Auto again." $name .Release.Namespace $name) -}}
+{{- fail (printf "Deployment %s in namespace %s and ClusterRole %s do not exist. So the chart cannot find out whether the nodepool controller was on before this upgrade, and nodePoolController.mode=Auto may switch it on: it writes the labels, annotations and taints of NodePools to Nodes. Set nodePoolController.mode to Enabled or Disabled for this upgrade. Later upgrades can set Auto again. If this release was never installed completely, uninstall it and install it again." $name .Release.Namespace $name) -}}
 {{- end -}}
 {{- end -}}
 

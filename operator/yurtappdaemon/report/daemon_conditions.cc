@@ -26,7 +26,7 @@ bool RejectsTooMany(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
   if (input.rollout != nullptr && input.rollout->decision.failed_group) return true;
-  return counts.unwritten + counts.deadline_exceeded > FailuresAllowed(input.snapshot.daemon, counts.desired);
+  return counts.failures() > FailuresAllowed(input.snapshot.daemon, counts.desired);
 }
 
 bool IsComplete(const ConditionInput& input) {

@@ -190,11 +190,11 @@ class View {
   }
 
   // Returns whether the server rejected the update of the pool again, and the rollout goes on without the pool, because
-  // it is new and has never been healthy. When the update is rejected for the first time, the plan does not show yet
-  // whether the rollout goes on.
+  // it is new and has never been healthy. During a rollout, the plan does not show this yet when the update is rejected
+  // for the first time.
   bool IsExcusedRejection() const {
-    const bool planned = plan_.health.rejected || !plan_.failure_reason.empty();
-    return planned && plan_.excused && !view_.assigned && !view_.late && CountsAsFailure(view_.reason, view_.message);
+    if (!plan_.excused || view_.assigned || view_.late || !CountsAsFailure(view_.reason, view_.message)) return false;
+    return context_.rollout->target.is_current || plan_.health.rejected || !plan_.failure_reason.empty();
   }
 
   void JudgeUpdate() {

@@ -131,7 +131,8 @@ TEST_F(DashboardQueriesTest, WarningsOfTheServerBelongToTheOutputOfTheCommand) {
   const auto paused = RunCommand({"pause", "web", "-n", kNs}, client);
   ASSERT_TRUE(paused) << paused.error().message;
   EXPECT_THAT(paused->out, HasSubstr("paused"));
-  EXPECT_EQ(paused->warnings, "Warning: a window never opens\n");
+  EXPECT_EQ(paused->server_warnings, "Warning: a window never opens\n");
+  EXPECT_EQ(paused->warnings, "");
   EXPECT_EQ(err_.str(), "");
   (void)client.Delete(kYurtAppDaemonType, {kNs, "web"});
   EXPECT_EQ(err_.str(), "Warning: a window never opens\n") << "no command collects it";

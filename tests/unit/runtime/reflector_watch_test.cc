@@ -278,6 +278,25 @@ TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
   EXPECT_GT(since(), 0) << "it hung";
 }
 
+// For example, etcd was restored from a backup, and the watches begin at a version that the server has not reached.
+TEST_F(ReflectorTest, WatchesThatAreCutAndReportNoEventForTenMinutesAreFollowedByAList) {
+  const Error cut{Reason::kTransport, "the connection broke", 0, {}, {}};
+  std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
+  for (int passed = 35; passed < 630; passed += 35) {
+    clock_.Advance(seconds(35));
+    stream->Fail(cut);
+    stream = transport_->TakeStream();
+    stream->WaitUntilDrained();
+    EXPECT_EQ(Requests().back(), "watch 10");
+    EXPECT_EQ(Requests().size(), static_cast<std::size_t>(passed / 35));
+  }
+  clock_.Advance(seconds(35));
+  stream->Fail(cut);
+  stream = transport_->TakeStream();
+  stream->WaitUntilDrained();
+  EXPECT_THAT(Requests().at(17), ::testing::StartsWith("list"));
+}
+
 TEST_F(ReflectorTest, MetricOfAReflectorThatStoppedDoesNotStayFailing) {
   const std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   AnswerLists({StatusResponse(403, "Forbidden", "no")});

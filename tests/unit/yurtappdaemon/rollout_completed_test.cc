@@ -93,6 +93,24 @@ class CompletedRolloutTest : public RollingUpdateTest {
 INSTANTIATE_TEST_SUITE_P(Kind, CompletedRolloutTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
+TEST_P(CompletedRolloutTest, RejectedChangeOfAPoolThatWasNeverHealthyLeavesTheRolloutComplete) {
+  Play([&] {
+    Deployed({"a"});
+    world_.AddPool("new");
+    Step();
+    Step(700);  // longer than the deadline
+    ASSERT_EQ(Phase("new"), "Failed ProgressDeadlineExceeded");
+    ASSERT_EQ(Complete(), "True CompleteWithFailures");
+    RejectUpdatesOf("new");
+    Taint("new", "edge");
+    for (int i = 0; i < 3; ++i) {
+      static_cast<void>(world_.Reconcile());
+      EXPECT_EQ(Complete(), "True CompleteWithFailures") << "reconcile " << i;
+      world_.clock.Advance(seconds(2));
+    }
+  });
+}
+
 // currentRevision stays the revision before the rollout, because the removal of the workload of pool c is blocked.
 TEST_P(CompletedRolloutTest, PoolThatFailsLaterCausesNoRollback) {
   PlayWithEachEvent([&](LaterEvent event) {
@@ -324,12 +342,13 @@ TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNever
 
 // The condition does not depend on the answers before the rejection.
 TEST_P(CompletedRolloutTest, RejectedWorkloadsOfNewPoolsAreFailuresOfTheRollout) {
-  for (const char* type : {"All", "RollingUpdate"}) {
+  for (const bool rolling : {false, true}) {
     for (const bool error_first : {false, true}) {
-      SCOPED_TRACE(::testing::Message() << type << (error_first ? ", after an error of the server" : ""));
+      SCOPED_TRACE(::testing::Message() << (rolling ? "RollingUpdate" : "All")
+                                        << (error_first ? ", after an error of the server" : ""));
       Play([&] {
         Deployed({"a"}, {{"onFailure", "Rollback"}});
-        world_.EditDaemon([&](Json& daemon) { daemon["spec"]["updateStrategy"]["type"] = type; });
+        if (!rolling) world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "All"}}; });
         Step();
         ASSERT_EQ(Complete(), "True RolloutComplete");
         if (error_first) RejectCreations(StatusResponse(500, "InternalError", "etcd is away"));
@@ -340,10 +359,11 @@ TEST_P(CompletedRolloutTest, RejectedWorkloadsOfNewPoolsAreFailuresOfTheRollout)
         EXPECT_EQ(Phase("b"), "Failed Forbidden");
         EXPECT_EQ(Complete(), "False FailureBudgetExceeded");
         EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
-        Strategy("maxFailures", 1);
-        StepDespiteErrors();
-        const bool allowed = type == std::string("RollingUpdate");
-        EXPECT_EQ(Complete(), allowed ? "True CompleteWithFailures" : "False FailureBudgetExceeded");
+        if (rolling) {
+          Strategy("maxFailures", 1);
+          StepDespiteErrors();
+          EXPECT_EQ(Complete(), "True CompleteWithFailures");
+        }
         EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
         world_.cluster.SetFaults(nullptr);
         Step(400);
