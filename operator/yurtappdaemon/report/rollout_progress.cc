@@ -57,13 +57,13 @@ Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& d
     const std::string& group = strategy.groups[*decision.failed_group].name;
     return Condition{kProgressingCondition, "False", kBudgetExceeded,
                      "more pools of group \"" + group + "\" failed on revision " + update +
-                         " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
-                         "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
+                         " than its maxFailures allows: no further pool is updated; run `kubectl yad undo`, fix the "
+                         "template, or raise maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
   }
   return Condition{kProgressingCondition, "False", kBudgetExceeded,
                    Number(decision.failed) + (decision.failed == 1 ? " pool" : " pools") + " failed on revision " +
                        update + ", and maxFailures allows " + Number(decision.failures_allowed) +
-                       ": no further pool is updated; undo, fix the template, or raise "
+                       ": no further pool is updated; run `kubectl yad undo`, fix the template, or raise "
                        "spec.updateStrategy.rollingUpdate.maxFailures"};
 }
 
