@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller may not have counted
-// the nodes yet.
+// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller might not have
+// counted the nodes yet.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
