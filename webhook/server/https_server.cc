@@ -82,7 +82,7 @@ struct Shared {
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
-  std::atomic<bool> stopping{false};  // true: a connection ends after its next reply
+  std::atomic<bool> stopping{false};  // true: a connection closes after its next response
   std::atomic<bool> draining{false};  // true: a connection closes instead of waiting for its next request
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
