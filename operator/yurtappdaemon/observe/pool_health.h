@@ -19,7 +19,7 @@ namespace yad {
 
 // A write of a workload that the server rejected because of the revision's content.
 struct RejectedWrite {
-  std::string revision;  // its name
+  std::string revision;  // the revision's name
   std::string reason;
   std::string message;
 };

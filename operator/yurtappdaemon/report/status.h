@@ -30,7 +30,7 @@ struct StatusInput {
   std::int64_t collision_count = 0;
   const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
   const std::optional<Rollout>& rollout;
-  const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
+  const Diagnoses* diagnoses = nullptr;        // the diagnoses of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
   // The fields that the CRD lacks, joined into one string; "" if it has all fields. nullopt if they are not known. The

@@ -62,7 +62,7 @@ struct RolloutPool {
   // The last write of the target failed because of a webhook, or because the operator lacks a permission. The failure
   // may affect all pools, so the rollout waits for this pool. But other pools are updated before the write is retried.
   bool write_failed = false;
-  bool held = false;            // its site blocks updates
+  bool held = false;            // its updates are blocked by its site, its invalid windows, or maintenance of a Node
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
@@ -125,9 +125,9 @@ enum class Step {
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // all pools are updated, except those that the partition or their site blocks
+  kComplete,            // all pools are updated, except those that the partition or a hold blocks
   kMoving,              // updates run, or updated pools are not yet healthy, soaked and checked
-  kWaitingForApproval,  // for the approval of `group`
+  kWaitingForApproval,  // the rollout waits for the approval of `group`
   kWaitingForWindow,    // all remaining updates wait for update windows
   kFrozen,              // all remaining updates wait for the end of the freeze
   kOutage,              // pools that were not updated went offline together with updated pools, so no update starts
@@ -156,11 +156,11 @@ struct RolloutDecision {
   std::size_t group = 0;         // the current group
   std::size_t group_number = 0;  // 1 for the first group that has pools
   std::size_t groups = 0;        // the number of groups that have pools
-  std::size_t group_pools = 0;   // the pools of the group, without those that the partition or their site blocks
+  std::size_t group_pools = 0;   // the number of the group's pools, without those that the partition or a hold blocks
   std::size_t group_done = 0;    // the number of these pools that are done
   // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
-  std::vector<std::string_view> held;      // pools whose update is blocked only by their site
+  std::vector<std::string_view> held;      // pools whose update only a hold blocks
   std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
   std::size_t delayed = 0;                 // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;          // the number of pools that wait for their images
