@@ -12,7 +12,7 @@ namespace {
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
-std::string Counted(std::int64_t count, const char* one, const char* many) {
+std::string CountedPools(std::int64_t count, const char* one, const char* many) {
   return std::to_string(count) + (count == 1 ? one : many);
 }
 
@@ -53,7 +53,7 @@ Condition Ready(const ConditionInput& input) {
   }
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
-            Counted(counts.waiting, " pool waits", " pools wait") + " to be updated to the update revision"};
+            CountedPools(counts.waiting, " pool waits", " pools wait") + " to be updated to the update revision"};
   }
   return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
 }
@@ -81,9 +81,10 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   }
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
-    return condition("True", kWaitingForDeletion,
-                     Counted(counts.waiting_for_user, " pool is updated when its", " pools are updated when their") +
-                         " workload is deleted (OnDelete)");
+    return condition(
+        "True", kWaitingForDeletion,
+        CountedPools(counts.waiting_for_user, " pool is updated when its", " pools are updated when their") +
+            " workload is deleted (OnDelete)");
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
@@ -94,7 +95,8 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " +
-                         Counted(counts.waiting_for_user, " pool on its", " pools on their") + " present revision");
+                         CountedPools(counts.waiting_for_user, " pool on its", " pools on their") +
+                         " present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }
