@@ -27,7 +27,7 @@ struct RejectedWrite {
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
   std::string name;  // of the check that runs, or that has failed
-  // The start of the check's timeout, or WallTime() if the time does not count now.
+  // The time from which the check's timeout counts, or WallTime() if the time does not count now.
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "" while it runs

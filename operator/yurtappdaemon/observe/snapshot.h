@@ -43,8 +43,8 @@ struct WorkloadState : Projection {
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // The time at which the Deployment controller set the condition, by the clock of that controller. Set only if
-  // progress_deadline_exceeded is true.
+  // The time at which the Deployment controller reported that the deadline was exceeded, by the clock of that
+  // controller. Set only if progress_deadline_exceeded is true.
   WallTime deadline_exceeded_at;
   std::string failure_message;      // only with progress_deadline_exceeded
   std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none

@@ -60,7 +60,7 @@ class Prefetches {
 
   const Snapshot& snapshot_;
   // The known results of BringsImages, by the revisions before and after the update. Only for pools without overrides,
-  // because other results also depend on the overrides.
+  // because the result for a pool with overrides also depends on the overrides.
   std::map<std::pair<const Revision*, const Revision*>, bool> brings_images_;
 };
 

@@ -24,7 +24,7 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The status before this reconcile, including fields that the server dropped because its CRD is old. The new status
+  // The status before this reconcile, including fields that the server dropped because of an old CRD. The new status
   // takes times from it.
   const Json& previous;
   std::int64_t collision_count = 0;

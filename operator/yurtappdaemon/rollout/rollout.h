@@ -88,8 +88,9 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
-// How long the same failed update is retried first. This is longer than 5 min, the longest delay between two attempts
-// of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter turn.
+// The time in which the same failed update is retried first. It is longer than 5 min, the longest delay between two
+// attempts of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter
+// turn.
 inline constexpr std::chrono::minutes kRetryTurn{15};
 
 struct RolloutInput {
@@ -110,7 +111,7 @@ struct RolloutInput {
   // not count. Unlike all_updated, it stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  // The number of the current turn of kRetryTurn. In each turn, another failed update is retried first.
+  // The number of the current turn, which lasts kRetryTurn. In each turn, another failed update is retried first.
   std::uint64_t turn = 0;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
@@ -167,7 +168,7 @@ struct RolloutDecision {
   // The number of pools that went offline after their update (RolloutPool::offline_after_update). Joining pools that
   // have never been healthy do not count.
   std::size_t offline_after_update = 0;
-  // The number of pools that went offline in the same time without an update. The time begins with the first update
+  // The number of pools that went offline without an update in the same period. The period begins with the first update
   // after which a pool went offline. Pools that were created later do not count.
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the target
