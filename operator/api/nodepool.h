@@ -25,7 +25,7 @@ struct Taint {
 struct NodePool {
   std::string name;
   StringMap labels;
-  std::string type;                 // "Edge", "Cloud", or a type of a later version
+  std::string type;                 // "Edge", "Cloud", or a type of a later version of OpenYurt
   std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed taints
   std::optional<std::string> hold;  // the reason why the site blocks updates of the pool; nullopt: not blocked
   bool deleting = false;

@@ -21,9 +21,9 @@ class LogPace {
 
  private:
   std::unordered_map<std::size_t, SteadyTime> logged_;  // times by hash of the message
-  SteadyTime minute_;                                   // begin of the minute for which the next two count
-  int in_minute_ = 0;
-  std::size_t omitted_ = 0;
+  SteadyTime minute_;                                   // the start of the current minute
+  int in_minute_ = 0;                                   // messages that were logged in this minute
+  std::size_t omitted_ = 0;  // messages that the limit per minute has omitted since the last logged message
 };
 
 }  // namespace yad

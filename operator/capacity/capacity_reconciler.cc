@@ -419,7 +419,7 @@ bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& po
 Status CapacityReconciler::Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool,
                                  std::stop_token stop) {
   if (Evicts(pool, node)) {
-    // The cache may not have a new pod yet.
+    // The cache might not have a new pod yet.
     YAD_TRY(const bool in_use, RunsPods(client_, node.meta.key.name, stop));
     if (in_use) return Fail(Reason::kConflict, "a taint of the NodePool would evict the pods of the Node");
   }

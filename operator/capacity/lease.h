@@ -31,7 +31,7 @@ struct NodeLease {
   std::string pool;
   LeasePhase phase = LeasePhase::kJoining;
   std::string for_pod;     // uid of the expected pod; "": none
-  WallTime since;          // last change of phase or for_pod; in phase Joining: start of the lease
+  WallTime since;          // the last change of phase or for_pod; in phase Joining, the start of the lease
   PoolAttributes applied;  // added by the lease; removed when the node is released
   bool operator==(const NodeLease&) const = default;
 };

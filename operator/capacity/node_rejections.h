@@ -18,7 +18,7 @@ class NodeRejections {
   struct Rejected {
     SteadyTime at;
     std::string message;
-    bool in_a_row = true;  // the server has not accepted a change of any Node since then
+    bool in_a_row = true;  // the server has not accepted a change of any Node since this rejection
   };
 
   // Forgets all Nodes if the autoscaler has a new generation, because its new spec may avoid the rejections.

@@ -75,7 +75,7 @@ class Planner {
       if (!Fits(*pod, *candidate)) {
         // Gives up if no other pods use the node, because the pod then also does not fit on an empty node. Pods of
         // DaemonSets do not count here, because they run on every node. Keeps trying if the node has a condition taint,
-        // because other nodes may not have the condition.
+        // because other nodes might not have the condition.
         const bool empty = candidate->pods == 0 && candidate->placed.empty();
         if (empty && !HasConditionTaint(*pod->placement, candidate->shape)) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {

@@ -33,11 +33,11 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // number of the last count of this Node's pods
+    std::uint64_t count = 0;       // which count (see Known::counts) last began for this Node
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {
-    std::uint64_t counts = 0;  // number of the last count of any Node's pods
+    std::uint64_t counts = 0;  // how many counts of the pods of any Node have begun
     std::unordered_map<std::string, Entry> entries;
   };
   const Store& pods_;

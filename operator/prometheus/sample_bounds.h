@@ -11,7 +11,7 @@ namespace yad {
 struct Bounds {
   std::optional<double> max;
   std::optional<double> min;
-  std::optional<double> max_ratio;  // of value / control value; not set if there are no pools to compare with
+  std::optional<double> max_ratio;  // maximum of value / control value; not set if there are no pools to compare with
 };
 
 enum class SampleResult { kGood, kBad, kNoData };

@@ -49,7 +49,7 @@ using Predicate = std::function<bool(const Event&)>;
 using MapFunction = std::function<std::vector<Request>(const Event&)>;
 
 struct ControllerOptions {
-  std::string name;  // also the label of its metrics
+  std::string name;  // also the value of the label `controller` in its metrics
   int workers = 4;
   RetryPolicy retry;
   // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over

@@ -283,7 +283,8 @@ struct LeaderElector::Impl {
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
         // If the holder has renewed the lease, the next attempt is due at the new expiry. If the lease has expired, the
-        // next attempt stays at the earlier time, so that writes to other fields can't postpone it.
+        // next attempt may move only to an earlier time. So a write that does not renew the lease, for example of an
+        // annotation, can't postpone it.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }

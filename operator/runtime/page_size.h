@@ -38,7 +38,7 @@ class PageSize {
   }
 
  private:
-  // The apiserver ends a request after 60 s, also while the client still reads the response over a slow network. If the
+  // The apiserver ends a request after 60 s, even while the client still reads the response over a slow network. If the
   // server can't be reached or sends nothing, the request fails sooner.
   static constexpr Duration kSlow = std::chrono::seconds(50);
 

@@ -36,7 +36,7 @@ class StatusServer {
   void Handle(std::string path, Handler handler);
   // Opens the port. Fails with kConfig if the address is malformed or can't be used.
   Status Listen();
-  int port() const;  // set by Listen; 0: no server
+  int port() const;  // the port that Listen has opened; 0: no server
   // Serves requests until `stop` fires. Can be used as a Runnable of the Manager.
   Status Run(std::stop_token stop);
 

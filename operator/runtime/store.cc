@@ -193,7 +193,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // compared as strings, because the number may not fit into an integer
+  std::string_view x = a, y = b;  // compared as strings, because the number might not fit into an integer
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;

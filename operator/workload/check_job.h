@@ -22,9 +22,9 @@ struct CheckedUpdate {
 
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
-// Returns the name of the Job, `<yurtappdaemon>-<check>-<hash>`, with at most 63 characters. Retries for the same
-// update have the same name, so they do not start a second Job. If the check changes, its `digest` (see CheckJobDigest)
-// and the name change, so the check runs again.
+// Returns the name of the Job, `<yurtappdaemon>-<check>-<hash>`, with at most 63 characters. The name stays the same
+// for one update, so a retried POST does not create a second Job. If the check changes, its `digest` (see
+// CheckJobDigest) changes the name, and the check runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
 // Returns the Job for a POST: the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced. Its pods run in

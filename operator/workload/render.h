@@ -37,8 +37,8 @@ struct RenderInputs {
   // The next two fields are values of the live pod template of a workload that OpenYurt created (rules 0). They are not
   // in the annotation. These values stay until the pod template changes for another reason, because other values would
   // restart the pods.
-  std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
-  PullPolicies pull_policies;  // OpenYurt has set Always
+  std::string pod_revision;    // the value of kRevisionLabel; "": not set, so the pods get the label of the revision
+  PullPolicies pull_policies;  // see KeepPullPolicies: some versions of OpenYurt wrote Always
 
   // `made` are the inputs of another workload of the pool. Copies the rendering rules of `made`, and the fields that
   // are only for OpenYurt's rules (rules 0).

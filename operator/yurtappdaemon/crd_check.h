@@ -30,9 +30,9 @@ struct KnownSpec {
                         // is complete
 };
 
-// Fails if the apiserver has dropped fields of the daemon's spec. This happens if an older CRD was applied, and the
-// daemon is then written. The generation stays the same. Overrides, `paused` or the names of pools may be missing, so
-// the operator must not treat the rest of the spec as an edit by a user.
+// Fails if the apiserver has dropped fields of the daemon's spec. The apiserver drops them when a client writes the
+// daemon while an older CRD is installed, and does not change the generation. Overrides, `paused` or the names of pools
+// may then be missing, so the operator must not treat this spec as an edit by a user.
 //
 // The function fails until a user edits the spec, or until the dropped fields are back, even if the CRD is complete
 // again. The first failure also emits an Event about the daemon.

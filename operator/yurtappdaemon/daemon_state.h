@@ -45,9 +45,10 @@ struct DaemonState {
   KnownSpec known_spec;
   bool claimed = false;  // true after kOurRevisionLabel was added to the revisions of OpenYurt
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;            // set only for RollingUpdate
-  bool unlisted_have_soaked = false;             // see Snapshot
-  std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed failed pools
+  std::optional<HealthRecord> health;  // set only for RollingUpdate
+  bool unlisted_have_soaked = false;   // see Snapshot
+  // The time when reads from the apiserver last confirmed that the failed pools have failed.
+  std::optional<SteadyTime> failures_confirmed;
   ClockLeap leap;
   // The name of a revision, and the groups of pools whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;

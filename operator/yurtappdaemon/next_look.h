@@ -15,7 +15,7 @@ namespace yad {
 struct LookReasons {
   // The time until a delayed status may be written. Zero if no status is delayed.
   Duration status_due{0};
-  // The time until the RemovalGate can decide whether it blocks removals of workloads. Zero if no removal is undecided.
+  // The time until the RemovalGate can decide whether it blocks removals of workloads. Zero if no decision is pending.
   Duration removals_due{0};
   // The error of a write that must be retried.
   std::optional<Error> retry = std::nullopt;

@@ -181,8 +181,8 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 
   const StatusView status(daemon.status);
   if (status.is_ours()) {
-    // If the current revision no longer exists, the next status does not contain it. So the operator does not read it
-    // again.
+    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
+    // because the next status does not name it.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
     // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is

@@ -20,7 +20,7 @@ struct ReconcilerStores {
   Store& stateful_sets;
   Store& revisions;
   Informer* services = nullptr;    // starts with the first daemon that needs Services; null: Services are not read
-  Informer* freeze = nullptr;      // null: there is no freeze
+  Informer* freeze = nullptr;      // null: the operator's namespace is not known, so no freeze is read
   Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
   Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no Nodes are read
   Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read

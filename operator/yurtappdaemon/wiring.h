@@ -20,7 +20,7 @@ struct YurtAppDaemonOptions {
   std::string freeze_ns;                   // the namespace of the ConfigMap that freezes updates; "": it is not read
   PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
   std::string prefetch_image = kDefaultPrefetchImage;
-  int workers = 4;  // daemons reconciled in parallel
+  int workers = 4;  // number of daemons that are reconciled in parallel
   std::optional<IntOrPercent> max_removals;
   RolloutListeners listeners;
 };

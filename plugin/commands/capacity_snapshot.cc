@@ -127,9 +127,10 @@ class Maker {
       pools_.push_back(std::move(object));
     } else {
       const std::string version = StringAt(object, {"apiVersion"});
-      return Reject("object " + std::to_string(number) + (kind.empty() ? " without a kind" : ", a " + kind) +
-                    (version.empty() ? " without an apiVersion" : " of " + version) +
-                    ", is not part of a snapshot: remove it; a snapshot has Nodes and Pods of v1, one "
+      return Reject("object " + std::to_string(number) + " (" +
+                    (version.empty() ? "without an apiVersion, " : version + " ") +
+                    (kind.empty() ? "without a kind" : kind) +
+                    ") does not belong in a snapshot: remove it; a snapshot has Nodes and Pods of v1, one "
                     "NodePoolAutoscaler of " +
                     kNodePoolAutoscalerType.ApiVersion() + ", and optionally its NodePool of " + kNodePoolType.group);
     }

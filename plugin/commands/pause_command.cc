@@ -25,7 +25,7 @@ Result<int> RunPause(Session& session) {
   if (pause && !BoolAt(*written, {"spec", "paused"})) {
     return Fail(Reason::kInvalid, Quoted(session.options.daemon) +
                                       " is not paused: the apiserver has dropped spec.paused, because the CRD lacks "
-                                      "this field: apply the CRD of this version");
+                                      "this field; apply the CRD that belongs to this version of kubectl yad");
   }
   PrintWritten(session, *written, pause ? "paused" : "resumed");
   return kDone;

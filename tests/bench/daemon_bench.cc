@@ -70,7 +70,7 @@ void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std:
   const double cpu = CpuSeconds(one.pid());
   for (int i = 0; i < kStorms; ++i) one.SetReady(i % 2 == 1);
   bench.Add({scenario,
-             "status event of one workload of 1,000 pools" + state + ": CPU an event",
+             "status event of one workload of 1,000 pools" + state + ": CPU per event",
              (CpuSeconds(one.pid()) - cpu) * 1e3 / (kStorms * kPools),
              "ms",
              {},

@@ -42,7 +42,7 @@ void Micro(Bench& bench) {
     const double pools = std::strtod(name.c_str() + plan.size(), nullptr);
     const double us = time->get<double>() * (unit == "ns" ? 1e-3 : unit == "ms" ? 1e3 : 1);
     bench.Add({"micro",
-               "plan for " + Number(pools) + " pools, nothing changed: CPU a pool",
+               "plan for " + Number(pools) + " pools, nothing changed: CPU per pool",
                us / pools,
                "µs",
                {},

@@ -83,14 +83,14 @@ std::string Today() {
 
 // The rows of table.md, in this order. notes.md has all other figures.
 constexpr const char* kPageRows[] = {
-    "create 1,000 workloads: CPU a workload",
+    "create 1,000 workloads: CPU per workload",
     "create 1,000 workloads: rate",
-    "new image in 1,000 workloads: CPU a workload",
+    "new image in 1,000 workloads: CPU per workload",
     "new image in 1,000 workloads: rate",
     "new image in 3,000 workloads: time",
-    "create 1,000 workloads: the apiserver's CPU a workload",
-    "new image in 1,000 workloads: the apiserver's CPU a workload",
-    "status event of one workload of 1,000 pools: CPU an event",
+    "create 1,000 workloads: the apiserver's CPU per workload",
+    "new image in 1,000 workloads: the apiserver's CPU per workload",
+    "status event of one workload of 1,000 pools: CPU per event",
     "pods, 300 pools: create until ready: CPU",
     "pods, 300 pools: new image until ready: CPU",
     "pods, 300 pools: 20 s at rest: CPU",
@@ -100,13 +100,13 @@ constexpr const char* kPageRows[] = {
     "a pool added among 1,000, for 100 daemons: event to first create",
     "start with 10,000 workloads: CPU",
     "1,000 NodePool heartbeats: CPU each",
-    "2,000 watch events in a burst: CPU an event",
+    "2,000 watch events in a burst: CPU per event",
     "resident memory, idle",
     "resident memory at 1,000 workloads",
     "resident memory at 10,000 workloads",
     "memory after 15 new images of a 0.9 MB template in 16 pools",
     "webhook, validate, 16 connections: rate",
-    "webhook, validate, 16 connections: CPU a call",
+    "webhook, validate, 16 connections: CPU per call",
 };
 
 bool IsOnPage(const Figure& figure) {

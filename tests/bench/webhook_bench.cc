@@ -89,7 +89,7 @@ void AddFigures(Bench& bench, const std::string& verb, std::size_t connections, 
              TargetKind::kTimesBound,
              5});
   bench.Add({"webhook",
-             what + ": CPU a call",
+             what + ": CPU per call",
              Middle(ours, &Served::cpu_us),
              "µs",
              {{"TLS echo server", Middle(bare, &Served::cpu_us)}},

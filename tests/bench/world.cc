@@ -96,7 +96,7 @@ void World::MakeHealthy(Bench& bench) {
   workload_bytes_ += static_cast<double>(sample_["status"].dump().size());
   if (workloads_.size() < kWorkloads) return;
   bench.Add({"status-events",
-             "status events of workloads: CPU an event",
+             "status events of workloads: CPU per event",
              (CpuSeconds(operator_->pid()) - cpu) * 1e6 / static_cast<double>(patches.size()),
              "µs",
              {},

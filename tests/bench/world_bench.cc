@@ -133,7 +133,7 @@ void Burst(Bench& bench) {
   const Bound bare = BareWatch(world.cluster(), collection, patches(2), kParallelWrites);
   SendAll(world.cluster().beast(), {{.method = "DELETE", .path = collection, .headers = {}, .body = {}}}, 1);
   bench.Add({"burst",
-             "2,000 watch events in a burst: CPU an event",
+             "2,000 watch events in a burst: CPU per event",
              others_cpu,
              "µs",
              {bare},
@@ -141,7 +141,7 @@ void Burst(Bench& bench) {
              50,
              "from decoding to the handler; the requests patch annotations of workloads that other controllers own"});
   bench.Add({"burst",
-             "2,000 watch events in a burst, reconciles included: CPU an event",
+             "2,000 watch events in a burst, reconciles included: CPU per event",
              owned,
              "µs",
              {},

@@ -240,7 +240,7 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
              rounds + "the bare rate is the mean of runs before and after" +
                  (bounds.size() < 2 ? "; wrk is not installed" : "")});
   bench.Add({kind.scenario,
-             kind.what + ": CPU a workload",
+             kind.what + ": CPU per workload",
              Middle(results.ours, &Speed::cpu_ms),
              "ms",
              {{kind.bound, Middle(results.bare, &Speed::cpu_ms)}},
@@ -249,7 +249,7 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
              "status and events included"});
   bench.Add(
       {kind.scenario,
-       kind.what + ": the apiserver's CPU a workload",
+       kind.what + ": the apiserver's CPU per workload",
        Middle(results.ours, &Speed::server_ms),
        "ms",
        {{kind.bound, Middle(results.bare, &Speed::server_ms)}},

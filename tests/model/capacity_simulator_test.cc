@@ -103,7 +103,7 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true in the first 20 s of phase Releasing, while a scheduler may not see the taint yet.
+  // Returns true in the first 20 s of phase Releasing, while a scheduler might not see the taint yet.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);

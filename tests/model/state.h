@@ -1,4 +1,4 @@
-// A state of the cluster: the objects in the apiserver, and the last changes of each type, which caches may not show
+// A state of the cluster: the objects in the apiserver, and the last changes of each type, which caches might not show
 // yet. The form is canonical: equal situations have equal States.
 #ifndef TESTS_MODEL_STATE_H_
 #define TESTS_MODEL_STATE_H_

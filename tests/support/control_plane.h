@@ -35,7 +35,7 @@ std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since,
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
 inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
 
-// Returns the folder of etcd, kubectl, helm and the other programs. It may not exist yet.
+// Returns the folder of etcd, kubectl, helm and the other programs. It might not exist yet.
 std::string AssetsDir(const std::string& source_dir);
 
 struct ControlPlaneOptions {

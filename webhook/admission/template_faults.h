@@ -14,7 +14,7 @@ namespace yad {
 //   port in quotes, an invalid quantity). An apiserver rejects the workload with 400, and does not report the
 //   container.
 // - An override's image for a container that does not exist. The apiserver would report this error only for a pool of
-//   the override, and the pool may not exist yet.
+//   the override, and the pool might not exist yet.
 //
 // Returns an empty list for an object that is nested deeper than kMaxJsonDepth.
 FieldErrors TemplateFaults(const Json& object);

@@ -51,11 +51,11 @@ void WarnOfSelection(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& 
                                 : "spec.nodepoolSelector: matches no NodePool now; compare it with `kubectl get "
                                   "nodepools --show-labels`");
   } else if (by_type == 0) {
-    out.push_back("spec.nodePools.type: none of the " + std::to_string(by_label) +
-                  " NodePools that spec.nodepoolSelector matches now is of type " + daemon.pools.type);
+    out.push_back("spec.nodePools.type: none of the NodePools (" + std::to_string(by_label) +
+                  ") that spec.nodepoolSelector matches now is of type " + daemon.pools.type);
   } else if (selected == 0) {
-    out.push_back("spec.nodePools.exclude: excludes all of the " + std::to_string(by_type) +
-                  " NodePools that are selected now");
+    out.push_back("spec.nodePools.exclude: excludes all NodePools (" + std::to_string(by_type) +
+                  ") that spec.nodepoolSelector and spec.nodePools.type match now");
   }
 }
 

@@ -43,7 +43,7 @@ bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& 
     if (!Calls(webhook, service)) continue;
     const std::string carried = BundleOf(webhook);
     if (carried == bundle || Certificates(carried) == Certificates(bundle)) continue;
-    // Only readable certificates are written, because the apiserver rejects a caBundle with other content.
+    // Writes only certificates that can be parsed, because the apiserver rejects a caBundle with other content.
     std::string text;
     for (const std::string& certificate : SplitBundle(bundle)) text += certificate;
     webhook["clientConfig"]["caBundle"] = Base64Encode(text);

@@ -82,8 +82,8 @@ struct Shared {
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
-  std::atomic<bool> stopping{false};  // true: a connection ends after its next reply
-  std::atomic<bool> draining{false};  // true: a connection does not wait for another request
+  std::atomic<bool> stopping{false};  // true: a connection closes after its next response
+  std::atomic<bool> draining{false};  // true: a connection closes instead of waiting for its next request
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
       : options(std::move(the_options)),
@@ -358,7 +358,7 @@ struct HttpsServer::Impl {
   // The acceptor and the list of sessions are used only on this strand.
   net::strand<net::io_context::executor_type> strand{context.get_executor()};
   tcp::acceptor acceptor{strand};
-  int port = 0;  // the port of the acceptor, also after it was closed
+  int port = 0;  // the port of the acceptor, kept after the acceptor is closed
   net::steady_timer accept_retry{strand};
   std::list<std::weak_ptr<Session>> sessions;
 

@@ -15,8 +15,8 @@ inline constexpr char kServiceAccountDirectory[] = "/var/run/secrets/kubernetes.
 
 // Selects the source to use in a pod that also has ~/.kube/config.
 enum class InPod {
-  kServiceAccount,  // as the operator
-  kHomeFile,        // as kubectl, unless the file is empty
+  kServiceAccount,  // the service account, as for the operator
+  kHomeFile,        // ~/.kube/config, as for kubectl, unless the file is empty
 };
 
 // Finds the config in the first of these sources that is set or exists:

@@ -92,8 +92,8 @@ class RequestBody : public BlockBuffer {
   std::atomic<std::size_t> taken_ = 0;
 };
 
-// A response while it arrives. The library's thread writes it, and one other thread waits for it. The waiting thread is
-// woken only when the part that it needs has arrived.
+// A response that is still arriving. The library's thread writes it, and one other thread waits for it. The library's
+// thread wakes the waiting thread only when the part that it needs has arrived.
 class Answer : public BlockBuffer {
  public:
   enum class Part { kHead, kSomeBytes, kAll };

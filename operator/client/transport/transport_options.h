@@ -25,7 +25,7 @@ struct TransportOptions {
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
   // A pooled connection is closed at a random age between these limits, after its current request. So the connections
-  // are distributed over all servers behind the address, also after one of the servers has restarted.
+  // are distributed over all servers behind the address, even after one of the servers has restarted.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
   // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,

@@ -21,7 +21,7 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
   if (!cached && cached.error().reason != Reason::kNotFound) return {};
   if (!cached || (*cached)->meta().uid != planned.uid)
     return Fail(Reason::kConflict,
-                "YurtAppDaemon " + planned.key.ToString() + " was deleted or replaced since it was read");
+                "YurtAppDaemon " + planned.key.ToString() + " was deleted or replaced after it was read");
   if ((*cached)->meta().generation > planned.generation)
     return Fail(Reason::kConflict,
                 "the spec of YurtAppDaemon " + planned.key.ToString() + " changed after the update was planned");

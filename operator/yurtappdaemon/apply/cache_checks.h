@@ -16,7 +16,7 @@ struct CheckedCaches {
   const Store* daemons = nullptr;
   const Store* pools = nullptr;
   const Store* freeze = nullptr;
-  const Informer* nodes = nullptr;  // also not compared while its watch fails
+  const Informer* nodes = nullptr;  // not compared while its watch fails
 };
 
 // Fails with kConflict if the daemon in the cache has a newer spec than `planned`, or was deleted or replaced.

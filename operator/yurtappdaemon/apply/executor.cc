@@ -209,8 +209,8 @@ std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written,
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   PoolAttempt attempt;
-  // A workload that an earlier daemon left may have an unknown revision. It can't be rendered then, and is adopted
-  // unchanged.
+  // A workload that an earlier daemon of this name left may have an unknown revision. The operator can't render the
+  // workload then, and adopts it unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);

@@ -34,7 +34,7 @@ using PoolTypeFunction = std::function<ResourceType()>;
 class PlanExecutor {
  public:
   struct Options {
-    std::size_t parallel_writes = 16;  // writes of one daemon at the same time
+    std::size_t parallel_writes = 16;  // maximum number of parallel writes for one daemon
     // The memory limit for the writes of all daemons together, in bytes of encoded JSON. A merge needs several Json
     // trees, and each tree needs about ten times the memory of its encoding.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);

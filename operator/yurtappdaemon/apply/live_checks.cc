@@ -15,8 +15,7 @@ namespace {
 // server.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// Several writes share one list of all pools, which is then read again. This factor times the number of parallel writes
-// is the maximum number of writes for one list.
+// One list of all pools serves at most this many writes for each parallel writer. The next write reads the list again.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace

@@ -48,7 +48,7 @@ class LiveChecks {
   const std::stop_token stop_;
   std::set<std::string> names_;  // names of the pools that the plan needs
   bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
-  bool one_by_one_ = true;       // each of these pools is read separately, because they are few
+  bool one_by_one_ = true;       // true: few pools are needed, so each of them is read separately
   SharedAnswer<ObjectMeta> daemon_now_;
   SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
 };

@@ -20,7 +20,8 @@ namespace yad {
 struct PrefetchOutcome {
   std::map<std::string, RejectedPrefetch> rejected;  // by name of the DaemonSet; the next plan needs them
   std::optional<Error> retry;                        // the error of a write that must be retried
-  // The server does not keep image volumes, and the plan did not know this yet. So the next plan does not pull images.
+  // True if the server does not keep image volumes, and the plan did not know this yet. So the next plan does not pull
+  // images.
   bool dropped = false;
 };
 

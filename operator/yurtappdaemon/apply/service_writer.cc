@@ -35,7 +35,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
       // together with the daemon.
       if (was_ours)
         return Fail(Reason::kConflict,
-                    "the owner reference of Service " + key.ToString() + " was removed since it was read");
+                    "the owner reference of Service " + key.ToString() + " was removed after it was read");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       options.skips_rate_limit = true;
     }

@@ -17,8 +17,8 @@ class ServiceWriter {
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
   // Writes the pool's Service, and returns the server's version of it.
-  // - If a Service of this name has no controller, an earlier daemon may have left it (--cascade=orphan). Adopts it if
-  //   it has the annotations and the selector of the pool's Service.
+  // - If a Service of this name has no controller, an earlier daemon of the same name may have left it
+  //   (--cascade=orphan). Adopts it if it has the annotations and the selector of the pool's Service.
   // - If another object controls a Service of this name, does not change it, and fails with kAlreadyExists.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 

@@ -49,7 +49,7 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
     if (!now)
       return Fail(Reason::kConflict, "the other workload of the pool could not be read: " + now.error().message);
     if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
-      return Fail(Reason::kConflict, kept.key.ToString() + " was deleted or replaced since it was read");
+      return Fail(Reason::kConflict, kept.key.ToString() + " was deleted or replaced after it was read");
     // The caches show only workloads with this label. If the kept workload has lost the label, the operator would not
     // see the workload, and would create another workload.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)

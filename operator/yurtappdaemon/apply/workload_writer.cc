@@ -26,13 +26,13 @@ bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
 Status IsAsPlanned(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
   if (now.uid != was.uid || now.deleting())
-    return Fail(Reason::kConflict, name + " was deleted or replaced since it was read");
+    return Fail(Reason::kConflict, name + " was deleted or replaced after it was read");
   if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid))
     return NameConflictError(TypeOf(daemon.kind), was.key.name, "is controlled by " + ControllerOf(now));
   if (now.controller() == nullptr && was.controller() != nullptr)
-    return Fail(Reason::kConflict, "the owner reference of " + name + " was removed since it was read");
+    return Fail(Reason::kConflict, "the owner reference of " + name + " was removed after it was read");
   if (!SameOrigin(now, was))
-    return Fail(Reason::kConflict, name + " was updated to another revision since it was read");
+    return Fail(Reason::kConflict, name + " was updated to another revision after it was read");
   return {};
 }
 

@@ -52,7 +52,7 @@ class WorkloadWriter {
   // of all pools.
   Result<std::optional<Json>> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
                                           const Json& repaired, std::stop_token stop) const;
-  // Uses the existing workload with this name, which the caches may not show because it lacks the label of its pool.
+  // Uses the existing workload with this name, which the caches might not show because it lacks the label of its pool.
   // Restores the label. Returns nullopt if no workload has the name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                          std::stop_token stop) const;

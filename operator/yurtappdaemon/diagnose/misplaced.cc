@@ -211,11 +211,13 @@ void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, co
     const auto daemon = old == before.end() ? DaemonOf(workload) : std::nullopt;
     const auto object = daemon ? stores_.daemons.Get(*daemon) : Fail(Reason::kNotFound, "");
     if (!object) continue;
-    events_.Record(
-        Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
-        std::to_string(count) + " pods of pool " + pool + " run on nodes outside the pool (" +
-            NameSome({found.nodes.begin(), found.nodes.end()}) +
-            ") and still count as ready; delete these pods, so that they are recreated on nodes of the pool");
+    const bool one = count == 1;
+    events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
+                   std::to_string(count) + (one ? " pod" : " pods") + " of pool " + pool + (one ? " runs" : " run") +
+                       " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
+                       ") and still " + (one ? "counts" : "count") + " as ready; delete " +
+                       (one ? "this pod, so that it is" : "these pods, so that they are") +
+                       " recreated on nodes of the pool");
   }
   for (const ObjectKey& workload : changed) {
     if (const auto daemon = DaemonOf(workload); daemon && show_) show_(*daemon);

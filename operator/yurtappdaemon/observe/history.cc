@@ -127,7 +127,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
       // A revision with this name and the same content already exists. Either the cache does not show this daemon's
-      // revision yet, or an earlier daemon left the revision when it was deleted with --cascade=orphan.
+      // revision yet, or an earlier daemon of this name was deleted with --cascade=orphan, and left the revision.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},

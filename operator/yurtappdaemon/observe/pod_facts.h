@@ -50,7 +50,8 @@ bool IsWorse(const PodFault& a, const PodFault& b);
 void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault);
 
 struct PodFacts {
-  std::string revision;  // identifies its pod template
+  // The pod's label pod-template-hash (of a Deployment) or controller-revision-hash (of a StatefulSet).
+  std::string revision;
   bool ready = false;
   bool leaving = false;  // the pod has terminated or is being deleted; another pod replaces it
   std::optional<PodFault> fault;

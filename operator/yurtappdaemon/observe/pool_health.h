@@ -19,7 +19,7 @@ namespace yad {
 
 // A write of a workload that the server rejected because of the revision's content.
 struct RejectedWrite {
-  std::string revision;  // its name
+  std::string revision;  // the revision's name
   std::string reason;
   std::string message;
 };
@@ -27,7 +27,7 @@ struct RejectedWrite {
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
   std::string name;  // of the check that runs, or that has failed
-  // The start of the check's timeout, or WallTime() if the time does not count now.
+  // The time from which the check's timeout counts, or WallTime() if the time does not count now.
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "" while it runs

@@ -7,7 +7,7 @@
 namespace yad {
 
 enum class PoolPhase {
-  kUnknown,  // no phase, or a phase of a later version
+  kUnknown,  // no phase, or a phase of a later version of the operator
   kPending,
   kUpdating,
   kSoaking,

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaxCustomConditions = 16;
 struct WorkloadState : Projection {
   // The name of the pool in the workload's selector, which is immutable. "" if the selector does not contain a pool.
   std::string pool;
-  bool seen = false;      // its controller has observed some generation
+  bool seen = false;      // its controller has observed at least one of its generations
   bool observed = false;  // status describes the current generation
   bool healthy = false;   // observed, all replicas updated and available, and no old replicas remain
   // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If one of these
@@ -43,8 +43,8 @@ struct WorkloadState : Projection {
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // The time at which the Deployment controller set the condition, by the clock of that controller. Set only if
-  // progress_deadline_exceeded is true.
+  // The time at which the Deployment controller reported that the deadline was exceeded, by the clock of that
+  // controller. Set only if progress_deadline_exceeded is true.
   WallTime deadline_exceeded_at;
   std::string failure_message;      // only with progress_deadline_exceeded
   std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none
@@ -68,8 +68,8 @@ Projector ProjectorOf(WorkloadKind kind);
 // A ControllerRevision. The content is parsed only on demand.
 struct RevisionProjection : Projection {
   std::int64_t number = 0;
-  std::uint64_t digest_hash = 0;    // of RevisionContent::digest; 0 if the data is not a revision of this operator
-  std::uint64_t openyurt_hash = 0;  // of DigestWithoutPullPolicies if OpenYurt wrote the revision; otherwise 0
+  std::uint64_t digest_hash = 0;    // hash of RevisionContent::digest; 0 if the data is not a revision of this operator
+  std::uint64_t openyurt_hash = 0;  // hash of DigestWithoutPullPolicies if OpenYurt wrote the revision; otherwise 0
   bool has_service = false;         // the revision has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
@@ -185,7 +185,7 @@ struct ImageVolumeSupport {
 
 // The samples of a Prometheus check in one pool.
 struct CheckSamples {
-  std::string check;            // its name
+  std::string check;            // the check's name
   WallTime since;               // the time at which the check began
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples with a value since the last sample without a value
@@ -234,7 +234,7 @@ struct Snapshot {
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
   std::string checks_fault;    // the reason why checks can't run (ChecksBlockUpdates); "": checks can run
-  bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` may not show that a Job has finished
+  bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` might not show that a Job has finished
   std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;

@@ -32,14 +32,14 @@ class PoolStatusView {
 
   std::string_view name() const { return Text("name"); }
   PoolPhase phase() const { return ParsePoolPhase(phase_text()); }
-  std::string_view phase_text() const { return Text("phase"); }  // includes phases of later versions
+  std::string_view phase_text() const { return Text("phase"); }  // a later version may have written another phase
   std::string_view reason() const { return Text("reason"); }
   std::string_view message() const { return Text("message"); }
   std::string_view waiting_for() const { return Text("waitingFor"); }
   std::string_view revision() const { return Text("revision"); }
   std::string_view state() const { return Text("state"); }
-  std::string_view workload() const { return Text("workload"); }  // its name
-  std::string_view service() const { return Text("service"); }    // its name
+  std::string_view workload() const { return Text("workload"); }  // the workload's name
+  std::string_view service() const { return Text("service"); }    // the Service's name
   std::string_view last_transition_text() const { return Text("lastTransitionTime"); }
   WallTime last_transition() const { return Time("lastTransitionTime"); }
   WallTime healthy_since() const { return Time("healthySince"); }
@@ -47,7 +47,7 @@ class PoolStatusView {
   std::int64_t ready_replicas() const { return Number("readyReplicas"); }
   std::int64_t misplaced_replicas() const { return Number("misplacedReplicas"); }
   std::int64_t scaled_from() const { return Number("scaledFrom"); }
-  std::string_view check() const { return Text("check"); }  // its name
+  std::string_view check() const { return Text("check"); }  // the check's name
   WallTime check_started() const { return Time("checkStartedAt"); }
   std::int64_t check_failures() const { return Number("checkFailures"); }
   std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }

@@ -15,7 +15,7 @@ namespace {
 // A check that can't be observed is evaluated again after this time, because no event reports when it can be observed
 // again.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// A stale cache may not show that a Job has finished. So the Job's check does not time out, and is evaluated again
+// A stale cache might not show that a Job has finished. So the Job's check does not time out, and is evaluated again
 // after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 // The Job controller measures how long a Job ran, and the operator how long its check runs. Both times may be wrong,

@@ -35,7 +35,7 @@ struct CheckedPool {
   const std::string& name;
   bool offline = false;
   const WorkloadRef& workload;
-  const UpdateRecord* record = nullptr;  // null: unknown
+  const UpdateRecord* record = nullptr;  // of the last update; null: unknown
 };
 
 // One object for each plan; not thread-safe. The snapshot must outlive it.

@@ -12,10 +12,10 @@
 namespace yad {
 
 struct PoolGate {
-  bool held = false;  // the site blocks updates and rollbacks
-  std::string hold;   // the site's reason; may be ""
-  bool invalid_windows =
-      false;  // the pool is held because its windows are invalid; `hold` contains the name of the annotation
+  bool held = false;  // updates and rollbacks of the pool are blocked: by its site, or for one of the two causes below
+  std::string hold;   // the reason; may be ""
+  // The pool is held because its windows are invalid. `hold` contains the name of the annotation.
+  bool invalid_windows = false;
   bool maintenance = false;  // the pool is held by a condition of a Node; `hold` contains the Node and the condition
 
   // Returns whether the pool is held by the annotation that `kubectl yad release` removes.

@@ -34,7 +34,7 @@ struct Outcome {
   // the time that the server requested (retry_after).
   std::optional<Error> retry;
   // Set if the plan was not carried out. The possible reasons: the daemon has changed since the plan was made, an
-  // earlier daemon left workloads that are not in the plan, or a read failed.
+  // earlier daemon of this name left workloads that are not in the plan, or a read failed.
   std::optional<Error> rejected;
 };
 

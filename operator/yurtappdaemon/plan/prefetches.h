@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller may not have counted
-// the nodes yet.
+// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller might not have
+// counted the nodes yet.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -60,7 +60,7 @@ class Prefetches {
 
   const Snapshot& snapshot_;
   // The known results of BringsImages, by the revisions before and after the update. Only for pools without overrides,
-  // because other results also depend on the overrides.
+  // because the result for a pool with overrides also depends on the overrides.
   std::map<std::pair<const Revision*, const Revision*>, bool> brings_images_;
 };
 

@@ -27,7 +27,7 @@ struct RemovalFacts {
   std::optional<IntOrPercent> limit;
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
-  std::set<std::string> recreated;  // uids of workloads whose pools are younger than they are
+  std::set<std::string> recreated;  // uids of workloads that are older than their pool, which was created again
   // False if the set of removals has changed recently. A mistake may then still add further removals.
   bool settled = true;
 };

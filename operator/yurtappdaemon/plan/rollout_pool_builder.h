@@ -41,7 +41,7 @@ class RolloutPoolBuilder {
   Checks checks_;
   Prefetches prefetches_;
   // The known results of IsLikeCurrent, by the revision and the tolerations. Only for pools without overrides, because
-  // other results also depend on the overrides.
+  // the result for a pool with overrides also depends on the overrides.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };
 

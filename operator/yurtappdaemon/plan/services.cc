@@ -57,7 +57,7 @@ struct ServiceIndex {
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The caches may not show the workload yet. So if the pool has a Service, the name of that Service is used.
+    // The caches might not show the workload yet. So if the pool has a Service, the name of that Service is used.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }

@@ -12,6 +12,10 @@ namespace {
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
+std::string CountedPools(std::int64_t count, const char* one, const char* many) {
+  return std::to_string(count) + (count == 1 ? one : many);
+}
+
 std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
@@ -49,7 +53,7 @@ Condition Ready(const ConditionInput& input) {
   }
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
-            std::to_string(counts.waiting) + " pools wait to be updated to the update revision"};
+            CountedPools(counts.waiting, " pool waits", " pools wait") + " to be updated to the update revision"};
   }
   return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
 }
@@ -79,7 +83,8 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
     return condition(
         "True", kWaitingForDeletion,
-        std::to_string(counts.waiting_for_user) + " pools are updated when their workload is deleted (OnDelete)");
+        CountedPools(counts.waiting_for_user, " pool is updated when its", " pools are updated when their") +
+            " workload is deleted (OnDelete)");
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
@@ -90,7 +95,8 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " +
-                         std::to_string(counts.waiting_for_user) + " pools on their present revision");
+                         CountedPools(counts.waiting_for_user, " pool on its", " pools on their") +
+                         " present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }

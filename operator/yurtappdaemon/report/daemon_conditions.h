@@ -16,10 +16,10 @@ namespace yad {
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t invalid_names = 0;     // pools that can't have nodes (InvalidPoolName)
-  std::int64_t waiting_for_user = 0;  // updates that a user delays
+  std::int64_t waiting_for_user = 0;  // pools whose update a user delays
   // True if a site's annotation blocks one of these updates. The command `kubectl yad release` removes this annotation.
   bool release_helps = false;
-  std::int64_t waiting = 0;  // updates that the rollout will start later, without a user
+  std::int64_t waiting = 0;  // pools whose update the rollout will start later, without a user
   // Unfinished updates to updateRevision that no user delays. Failed updates do not count, except those that the
   // rollout waits for (IsAwaitedAfterFailedWrite).
   std::int64_t on_their_way = 0;

@@ -22,9 +22,9 @@ class RolloutNotices {
 
   // The notices about one daemon that this process has sent.
   struct Memory {
-    bool begun = false;  // false: this process has not seen the daemon yet
+    bool begun = false;  // false: Report was not called for the daemon yet
     RolloutKey rollout;
-    std::string last;  // identifies the last stage
+    std::string last;  // identifies the stage that the last status showed
     // True if the rollout was complete once. Pools that join later do not begin another rollout.
     bool completed = false;
     // True if a notice since the last completion has reported a stage that needs a user.

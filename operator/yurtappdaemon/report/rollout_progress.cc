@@ -16,7 +16,9 @@ std::string WaitsForPools(const RolloutDecision& decision) {
 
 std::string WaitsForImages(const RolloutDecision& decision) {
   if (decision.without_images == 0) return "";
-  return "; " + Number(decision.without_images) + " wait until their nodes have the new images";
+  const bool one = decision.without_images == 1;
+  return "; " + Number(decision.without_images) + (one ? " waits until its" : " wait until their") +
+         " nodes have the new images";
 }
 
 // Returns the end of a message, which lists the pools that are not on currentRevision after a rollback. Returns "" if
@@ -57,13 +59,13 @@ Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& d
     const std::string& group = strategy.groups[*decision.failed_group].name;
     return Condition{kProgressingCondition, "False", kBudgetExceeded,
                      "more pools of group \"" + group + "\" failed on revision " + update +
-                         " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
-                         "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
+                         " than its maxFailures allows: no further pool is updated; run `kubectl yad undo`, fix the "
+                         "template, or raise maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
   }
   return Condition{kProgressingCondition, "False", kBudgetExceeded,
                    Number(decision.failed) + (decision.failed == 1 ? " pool" : " pools") + " failed on revision " +
                        update + ", and maxFailures allows " + Number(decision.failures_allowed) +
-                       ": no further pool is updated; undo, fix the template, or raise "
+                       ": no further pool is updated; run `kubectl yad undo`, fix the template, or raise "
                        "spec.updateStrategy.rollingUpdate.maxFailures"};
 }
 
@@ -107,7 +109,8 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
     case RolloutState::kWaitingForWindow:
       return Condition{kProgressingCondition, "True", kWaitingForWindow,
                        GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.delayed) +
-                           " wait for their update window" + NextOpening(rollout)};
+                           (decision.delayed == 1 ? " waits for its" : " wait for their") + " update window" +
+                           NextOpening(rollout)};
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
         return Condition{kProgressingCondition, "False",
@@ -119,8 +122,10 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       return BudgetExceeded(strategy, decision, *snapshot.update);
     case RolloutState::kOutage:
       return Condition{kProgressingCondition, "True", kSitesOffline,
-                       Number(decision.offline_after_update) + " pools went offline after their update, and so did " +
-                           Number(decision.control_offline) +
+                       Number(decision.offline_after_update) +
+                           (decision.offline_after_update == 1 ? " pool went offline after its"
+                                                               : " pools went offline after their") +
+                           " update, and so did " + Number(decision.control_offline) +
                            " that were not updated: no update starts until these pools return"};
     case RolloutState::kComplete:
       if (rollout.target.rolled_back) {

@@ -12,9 +12,9 @@
 namespace yad {
 
 enum class RolloutStage {
-  kUnderway,  // also if it waits for a window, a hold or the end of a pause
+  kUnderway,  // includes a rollout that waits for a window, or for the end of a hold or pause
   kWaitsForApproval,
-  kStopped,  // by failures; also while a rollback runs
+  kStopped,  // failures have stopped the rollout; a rollback may still run
   kRollbackComplete,
   kComplete,
 };
@@ -33,7 +33,7 @@ bool HasEnded(RolloutStage stage);
 
 // Identifies one rollout of one daemon. If a revision is rolled out again, `number` is higher.
 struct RolloutKey {
-  std::string uid;  // of the daemon
+  std::string uid;  // the uid of the daemon
   std::string revision;
   std::int64_t number = 0;  // of the revision; 0: not known
 

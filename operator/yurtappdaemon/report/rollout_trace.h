@@ -38,7 +38,7 @@ class RolloutTrace {
       WallTime begin;
       WallTime end;
     };
-    bool begun = false;  // false: this process has not seen the daemon yet
+    bool begun = false;  // false: Report was not called for the daemon yet
     bool open = false;   // true: the span of the rollout has not been sent
     RolloutKey rollout;
     WallTime began;

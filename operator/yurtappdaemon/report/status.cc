@@ -98,8 +98,8 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = PoolPhase::kRemoving;
-      // It may not be decided yet whether the removal is blocked. Until then, the reason RemovalBlocked in the previous
-      // status stays.
+      // It might not be decided yet whether the removal is blocked. Until then, the reason RemovalBlocked in the
+      // previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.postponed.blocked() || was_blocked)) view.reason = kRemovalBlocked;

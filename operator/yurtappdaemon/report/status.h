@@ -24,13 +24,13 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The status before this reconcile, including fields that the server dropped because its CRD is old. The new status
+  // The status before this reconcile, including fields that the server dropped because of an old CRD. The new status
   // takes times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
   const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
   const std::optional<Rollout>& rollout;
-  const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
+  const Diagnoses* diagnoses = nullptr;        // the diagnoses of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
   // The fields that the CRD lacks, joined into one string; "" if it has all fields. nullopt if they are not known. The

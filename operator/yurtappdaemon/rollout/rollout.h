@@ -62,7 +62,7 @@ struct RolloutPool {
   // The last write of the target failed because of a webhook, or because the operator lacks a permission. The failure
   // may affect all pools, so the rollout waits for this pool. But other pools are updated before the write is retried.
   bool write_failed = false;
-  bool held = false;            // its site blocks updates
+  bool held = false;            // its updates are blocked by its site, its invalid windows, or maintenance of a Node
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
@@ -88,8 +88,9 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
-// How long the same failed update is retried first. This is longer than 5 min, the longest delay between two attempts
-// of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter turn.
+// The time in which the same failed update is retried first. It is longer than 5 min, the longest delay between two
+// attempts of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter
+// turn.
 inline constexpr std::chrono::minutes kRetryTurn{15};
 
 struct RolloutInput {
@@ -110,7 +111,7 @@ struct RolloutInput {
   // not count. Unlike all_updated, it stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  // The number of the current turn of kRetryTurn. In each turn, another failed update is retried first.
+  // The number of the current turn, which lasts kRetryTurn. In each turn, another failed update is retried first.
   std::uint64_t turn = 0;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
@@ -125,9 +126,9 @@ enum class Step {
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // all pools are updated, except those that the partition or their site blocks
+  kComplete,            // all pools are updated, except those that the partition or a hold blocks
   kMoving,              // updates run, or updated pools are not yet healthy, soaked and checked
-  kWaitingForApproval,  // for the approval of `group`
+  kWaitingForApproval,  // the rollout waits for the approval of `group`
   kWaitingForWindow,    // all remaining updates wait for update windows
   kFrozen,              // all remaining updates wait for the end of the freeze
   kOutage,              // pools that were not updated went offline together with updated pools, so no update starts
@@ -156,18 +157,18 @@ struct RolloutDecision {
   std::size_t group = 0;         // the current group
   std::size_t group_number = 0;  // 1 for the first group that has pools
   std::size_t groups = 0;        // the number of groups that have pools
-  std::size_t group_pools = 0;   // the pools of the group, without those that the partition or their site blocks
+  std::size_t group_pools = 0;   // the number of the group's pools, without those that the partition or a hold blocks
   std::size_t group_done = 0;    // the number of these pools that are done
   // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
-  std::vector<std::string_view> held;      // pools whose update is blocked only by their site
+  std::vector<std::string_view> held;      // pools whose update only a hold blocks
   std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
   std::size_t delayed = 0;                 // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;          // the number of pools that wait for their images
   // The number of pools that went offline after their update (RolloutPool::offline_after_update). Joining pools that
   // have never been healthy do not count.
   std::size_t offline_after_update = 0;
-  // The number of pools that went offline in the same time without an update. The time begins with the first update
+  // The number of pools that went offline without an update in the same period. The period begins with the first update
   // after which a pool went offline. Pools that were created later do not count.
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the target

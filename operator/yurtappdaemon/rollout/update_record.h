@@ -15,7 +15,7 @@ namespace yad {
 struct UpdateRecord {
   std::string revision;  // the workload's kRevisionLabel; the record is outdated if the label differs
   WallTime at;           // the time of the write that changed the pods, in whole seconds
-  bool online = false;   // the pool had a ready node
+  bool online = false;   // the pool had a ready node at that time
   bool created = false;  // the write created the workload, so its checks do not run
   bool joining = false;  // the write created the workload when its pool was first selected
   // The revision label that the workload had when its pods changed last; "" if it is equal to `revision`. The label may

@@ -182,12 +182,13 @@ TEST(CapacityPlanTest, InvalidInputIsRejectedWithTheFix) {
       {std::string(kAutoscaler) + node + node, "Node \"n1\" is duplicated: remove one"},
       {std::string(kAutoscaler) + pod + pod, "Pod \"default/a\" is duplicated: remove one"},
       {std::string(kAutoscaler) + "apiVersion: apps/v1\nkind: Deployment\n",
-       "object 2, a Deployment of apps/v1, is not part of a snapshot: remove it; a snapshot has Nodes and Pods of v1, "
+       "object 2 (apps/v1 Deployment) does not belong in a snapshot: remove it; a snapshot has Nodes and Pods of v1, "
        "one NodePoolAutoscaler of capacity.openyurt.io/v1alpha1, and optionally its NodePool of apps.openyurt.io"},
       {std::string(kAutoscaler) + "kind: Node\nmetadata: {name: x}\n",
-       "object 2, a Node without an apiVersion, is not"},
-      {std::string(kAutoscaler) + "apiVersion: v1\n", "object 2 without a kind of v1, is not part"},
-      {std::string(kAutoscaler) + "apiVersion: v1\nkind: List\nitems: [3]\n", "object 2 without a kind without"},
+       "object 2 (without an apiVersion, Node) does not belong"},
+      {std::string(kAutoscaler) + "apiVersion: v1\n", "object 2 (v1 without a kind) does not belong"},
+      {std::string(kAutoscaler) + "apiVersion: v1\nkind: List\nitems: [3]\n",
+       "object 2 (without an apiVersion, without a kind)"},
       {"- 1\n", "a document is not an object with apiVersion and kind"},
       {"a: [1\n", "standard input: line "},
       {"apiVersion: capacity.openyurt.io/v1alpha1\nkind: NodePoolAutoscaler\nmetadata: {name: a}\n"

@@ -71,7 +71,7 @@ TEST_F(CommandTest, PauseFailsIfTheServerDropsTheField) {
   EXPECT_EQ(paused.error().reason, Reason::kInvalid);
   EXPECT_EQ(paused.error().message,
             "yurtappdaemons.apps.openyurt.io \"web\" is not paused: the apiserver has dropped spec.paused, because the "
-            "CRD lacks this field: apply the CRD of this version");
+            "CRD lacks this field; apply the CRD that belongs to this version of kubectl yad");
 }
 
 TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {

@@ -55,7 +55,7 @@ TEST_P(WithoutTimeZonesTest, WindowStaysClosedUntilThereIsADatabase) {
     EXPECT_EQ(MessageOf("a"), std::string("no update window opens: time zone Europe/Lisbon: ") + kNoDatabase);
     EXPECT_EQ(Progressing(), "True WaitingForWindow");
     EXPECT_EQ(Message(),
-              std::string("0 of 1 pools are updated; 1 wait for their update window; no window opens: time zone "
+              std::string("0 of 1 pools are updated; 1 waits for its update window; no window opens: time zone "
                           "Europe/Lisbon: ") +
                   kNoDatabase);
     zones.Add("UTC");

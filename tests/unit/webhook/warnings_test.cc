@@ -66,7 +66,7 @@ TEST_F(WarningsTest, SelectorThatMatchesNoPoolIsAWarning) {
   object["spec"]["nodepoolSelector"] = Json::object();
   object["spec"]["nodePools"] = {{"type", "Cloud"}};
   EXPECT_THAT(Warn(object),
-              ElementsAre("spec.nodePools.type: none of the 2 NodePools that spec.nodepoolSelector matches "
+              ElementsAre("spec.nodePools.type: none of the NodePools (2) that spec.nodepoolSelector matches "
                           "now is of type Cloud"));
   world_.SetPools({});
   EXPECT_THAT(Warn(DaemonJson()), ElementsAre(StartsWith("spec.nodepoolSelector: there is no NodePool yet")));

@@ -1,4 +1,4 @@
-// The first status of a daemon while the caches may not show its NodePools yet.
+// The first status of a daemon while the caches might not show its NodePools yet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -175,7 +175,7 @@ TEST_P(PrefetchGateTest, PoolWithoutAFittingNodeIsUpdatedAfterAShortDelay) {
   Step();
   SetNodesOf("b", 0, 0);
   Step();
-  EXPECT_EQ(Images(), "a=2 b=1") << "the DaemonSet controller may not have counted the nodes yet";
+  EXPECT_EQ(Images(), "a=2 b=1") << "the DaemonSet controller might not have counted the nodes yet";
   Wait(kNoNodeAfter);
   EXPECT_EQ(Images(), "a=2 b=2");
 }

@@ -174,7 +174,7 @@ TEST_P(WindowGateTest, TimeZoneOfThePoolIsUsed) {
     Heal("b");
     Step();
     EXPECT_EQ(Message(),
-              "1 of 2 pools are updated; 1 wait for their update window; the next one opens at 2026-01-03T00:15:00Z "
+              "1 of 2 pools are updated; 1 waits for its update window; the next one opens at 2026-01-03T00:15:00Z "
               "(Sat 06:00 Asia/Kathmandu)");
     WaitUntil("2026-01-03T00:15:01Z");
     EXPECT_EQ(Images(), "a=2 b=2");
@@ -356,7 +356,7 @@ TEST_P(WindowGateTest, GroupWaitsForItsPoolsWhoseWindowIsClosed) {
     EXPECT_EQ(Ready(), "True PoolsReady");
     EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent");
     EXPECT_EQ(Message(),
-              "group \"first\" (1 of 2): 0 of 1 pools are updated; 1 wait for their update window; the next one opens "
+              "group \"first\" (1 of 2): 0 of 1 pools are updated; 1 waits for its update window; the next one opens "
               "at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
     WaitUntil("2026-01-02T06:00:01Z");
     EXPECT_EQ(Images(), "a=2 b=1");
