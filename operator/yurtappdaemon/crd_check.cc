@@ -7,6 +7,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
+#include "operator/base/failure_log.h"
 #include "operator/base/join.h"
 #include "operator/base/log.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
@@ -125,13 +126,11 @@ CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::functio
     : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
-  bool failing = false;
+  FailureLog log("cannot check the CRD; trying again", "the check of the CRD works again");
   do {
     const Status checked = CatchExceptions([&] { return Check(stop); });
     if (stop.stop_requested()) break;
-    if (!checked && !failing) log::Warn("cannot check the CRD; trying again", {{"error", checked.error()}});
-    if (checked && failing) log::Info("the check of the CRD works again");
-    failing = !checked;
+    log.Report(checked);
   } while (clock_.Sleep(kPeriod, stop));
   return {};
 }

@@ -7,7 +7,6 @@
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/cluster/informers.h"
 #include "operator/runtime/paged_list.h"
@@ -89,7 +88,7 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
   if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
-  Log(found ? Status() : Fail(found.error()));
+  read_log_.Report(found);
   if (!found) {
     // If the operator lacks the permission to read Nodes or pods, a retry does not help. The next change of the pool
     // causes another count.
@@ -128,13 +127,15 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   options.label_selector = std::string(kPoolNameLabel) + "=" + pool;
   options.limit = kItemsInAPage;
   std::map<std::string, ByWorkload> elsewhere;  // by node
-  const auto read = ForEachPod(client_, options, kPodPages, stop, [&](const Json& pod) -> Status {
+  const auto add = [&](const JsonDocument& document) {
+    const Json pod = document.TreeOfObject();
     const ObjectMeta meta = ParseMeta(pod);
     const std::string node = StringAt(pod, {"spec", "nodeName"});
-    if (!Runs(pod, meta) || members.contains(node)) return {};
-    if (const auto workload = WorkloadOf(meta)) ++elsewhere[node][*workload];
-    return {};
-  });
+    const auto workload = Runs(pod, meta) && !members.contains(node) ? WorkloadOf(meta) : std::nullopt;
+    if (workload) ++elsewhere[node][*workload];
+    return true;
+  };
+  const auto read = ForEachListed(client_, kPodType, options, stop, add, kPodPages);
   if (!read) return Fail(read.error());
 
   Found found;
@@ -263,17 +264,6 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
 
 void MisplacedPods::Forget(const ObjectKey& daemon) {
   metrics::Remove("yurtappdaemon_misplaced_replicas", DaemonLabels(daemon));
-}
-
-void MisplacedPods::Log(const Status& read) {
-  if (!read && read.error().reason == Reason::kCancelled) return;
-  const bool fails = !read;
-  if (failing_.exchange(fails) == fails) return;
-  if (fails) {
-    log::Warn("nodes or pods can't be read: status does not count misplaced pods", {{"error", read.error()}});
-  } else {
-    log::Info("nodes and pods can be read again: status counts misplaced pods");
-  }
 }
 
 }  // namespace yad
