@@ -7,6 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/base/metrics.h"
 #include "operator/cluster/informers.h"
 #include "operator/runtime/paged_list.h"
@@ -214,7 +215,7 @@ void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, co
     if (!object) continue;
     const bool one = count == 1;
     events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
-                   std::to_string(count) + (one ? " pod" : " pods") + " of pool " + pool + (one ? " runs" : " run") +
+                   Pluralize(count, "pod") + " of pool " + pool + (one ? " runs" : " run") +
                        " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
                        ") and still " + (one ? "counts" : "count") + " as ready; delete " +
                        (one ? "this pod, so that it is" : "these pods, so that they are") +
