@@ -74,7 +74,7 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
 // revision than its label shows.
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
-    const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
+    const auto& revision = ProjectionOf<RevisionProjection>(object);
     const std::int64_t number = OpenYurtNumberOf(object->meta()).value_or(revision.number);
     return revision.openyurt_hash != 0 && std::any_of(in_use.begin(), in_use.end(), [&](const RevisionPtr& used) {
              return used->first_number() < number;

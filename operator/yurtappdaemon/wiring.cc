@@ -17,17 +17,14 @@
 namespace yad {
 namespace {
 
-const DaemonProjection& ProjectionOfDaemon(const ObjectPtr& daemon) {
-  return *static_cast<const DaemonProjection*>(daemon->projection());
-}
-
 // Returns whether a user has changed the daemon.
 bool DaemonChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const ObjectMeta& before = event.before->meta();
   const ObjectMeta& after = event.after->meta();
   return before.generation != after.generation || before.deleting() != after.deleting() ||
-         ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
+         ProjectionOf<DaemonProjection>(event.before).annotations_of_ours !=
+             ProjectionOf<DaemonProjection>(event.after).annotations_of_ours;
 }
 
 // Returns whether the status has changed and another process wrote it. This may be an earlier leader, whose last write
@@ -45,19 +42,16 @@ bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 // change often.
 bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
-  const auto* before = static_cast<const PoolProjection*>(event.before->projection());
-  const auto* after = static_cast<const PoolProjection*>(event.after->projection());
-  return before->fingerprint != after->fingerprint || before->pool.hold != after->pool.hold ||
-         before->pool.windows != after->pool.windows || before->pool.offline != after->pool.offline ||
-         before->pool.deleting != after->pool.deleting;
+  const auto facts = [](const PoolProjection& it) {
+    return std::tie(it.fingerprint, it.pool.hold, it.pool.windows, it.pool.offline, it.pool.deleting);
+  };
+  return facts(PoolProjectionOf(event.before)) != facts(PoolProjectionOf(event.after));
 }
 
 bool WorkloadChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
-  const auto state = [](const ObjectPtr& object) -> const WorkloadState& {
-    return *static_cast<const WorkloadState*>(object->projection());
-  };
-  return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
+  return event.before->digest() != event.after->digest() ||
+         ProjectionOf<WorkloadState>(event.before) != ProjectionOf<WorkloadState>(event.after);
 }
 
 // Returns whether only the workload's health (its status) has changed. An edit, a deletion or a new owner changes the
@@ -76,17 +70,17 @@ bool ContentChanged(const Event& event) {
 bool CheckJobChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto state = [](const ObjectPtr& object) {
-    return static_cast<const CheckJobState*>(object->projection())->state;
+    return std::pair(ProjectionOf<CheckJobState>(object).state, object->meta().deleting());
   };
-  return state(event.before) != state(event.after) || event.before->meta().deleting() != event.after->meta().deleting();
+  return state(event.before) != state(event.after);
 }
 
 // Returns whether the DaemonSet was added or deleted, or its counts of nodes have changed.
 bool PrefetchChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto counts = [](const ObjectPtr& object) {
-    const auto* state = static_cast<const PrefetchState*>(object->projection());
-    return std::tuple(state->observed, state->desired, state->ready, object->meta().deleting());
+    const auto& state = ProjectionOf<PrefetchState>(object);
+    return std::tuple(state.observed, state.desired, state.ready, object->meta().deleting());
   };
   return counts(event.before) != counts(event.after);
 }
@@ -158,7 +152,7 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
-    if (event.after != nullptr && ProjectionOfDaemon(event.after).rolling) nodes.Demand();
+    if (event.after != nullptr && ProjectionOf<DaemonProjection>(event.after).rolling) nodes.Demand();
   });
   controller.Watches(nodes, [&daemons, &pools](const Event& event) {
     return DaemonsOfMaintenance(daemons.store(), pools.store(), event);

@@ -196,7 +196,7 @@ struct Live::Impl {
     const auto list = freeze->store().List();
     if (!list) return {std::nullopt, freeze->error().empty() ? "" : "the freeze can't be read: " + freeze->error()};
     for (const ObjectPtr& object : *list) {
-      const Freeze& found = static_cast<const FreezeProjection*>(object->projection())->freeze;
+      const Freeze& found = ProjectionOf<FreezeProjection>(object).freeze;
       if (!object->meta().deleting() && InForce(found, now)) return {found, ""};
     }
     return {};

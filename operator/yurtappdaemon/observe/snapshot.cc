@@ -170,7 +170,7 @@ bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
 }
 
 WorkloadRef MakeWorkloadRef(ObjectPtr object) {
-  std::string pool = static_cast<const WorkloadState*>(object->projection())->pool;
+  std::string pool = ProjectionOf<WorkloadState>(object).pool;
   if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);
   return {std::move(object), std::move(pool)};
 }

@@ -41,8 +41,7 @@ RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& 
     return key;
   }
   for (const ObjectPtr& revision : revisions.all) {
-    if (revision->meta().key.name == key.revision)
-      key.number = static_cast<const RevisionProjection*>(revision->projection())->number;
+    if (revision->meta().key.name == key.revision) key.number = ProjectionOf<RevisionProjection>(revision).number;
   }
   return key;
 }
