@@ -66,21 +66,11 @@ void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::ve
   ShowWaiting(key, pools, waits_shown);
 }
 
-void Reporter::RemoveMetrics(const ObjectKey& key) {
+void Reporter::Forget(const ObjectKey& key) {
+  written_.Forget(key);
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", LabelsWith(key, "state", state));
   for (const std::string_view reason : WaitingForValues())
     metrics::Remove(kWaitingPools, LabelsWith(key, "reason", reason));
-}
-
-void Reporter::Forget(const ObjectKey& key) {
-  status_versions_.With([&](auto& versions) { versions.erase(key); });
-}
-
-bool Reporter::HasWrittenStatus(const ObjectMeta& daemon) const {
-  return status_versions_.With([&](const auto& versions) {
-    const auto found = versions.find(daemon.key);
-    return found != versions.end() && CompareResourceVersions(daemon.resource_version, found->second).value_or(1) <= 0;
-  });
 }
 
 Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
@@ -122,7 +112,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return Fail(written.error());
   }
   state.last_status_write = now;
-  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
+  written_.Set(meta.key, ParseMeta(*written).resource_version);
   const bool kept = DaemonStatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
   state.written_status = kept ? Json() : after;
   daemons_.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_STORES_H_
 #define OPERATOR_YURTAPPDAEMON_STORES_H_
 
+#include "operator/api/yurtappdaemon.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 
@@ -24,6 +25,10 @@ struct ReconcilerStores {
   Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
   Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no Nodes are read
   Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read
+
+  Store& WorkloadsOf(WorkloadKind kind) const {
+    return kind == WorkloadKind::kDeployment ? deployments : stateful_sets;
+  }
 };
 
 }  // namespace yad

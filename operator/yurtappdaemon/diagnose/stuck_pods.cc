@@ -59,7 +59,7 @@ std::int64_t Ordinal(const std::string& name) {
 bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
-  if (StringAt(*ready, {"status"}) == "True") return false;
+  if (IsTrue(ready)) return false;
   // The clock of the pod's node sets this time. If the time is far in the future, that clock is wrong, and the pod
   // counts as not ready.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));

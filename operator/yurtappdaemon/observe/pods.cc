@@ -14,10 +14,7 @@ constexpr std::size_t kEventsBytes = 1u << 20;
 
 }  // namespace
 
-bool IsPodReady(const Json& pod) {
-  const Json* ready = FindCondition(pod, "Ready");
-  return ready != nullptr && StringAt(*ready, {"status"}) == "True";
-}
+bool IsPodReady(const Json& pod) { return IsTrue(FindCondition(pod, "Ready")); }
 
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
   const OwnerReference* controller = pod.controller();

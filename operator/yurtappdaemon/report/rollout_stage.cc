@@ -19,7 +19,7 @@ RolloutStage StageOf(const std::string& reason) {
 
 ShownStage ShownStageOf(const Json& status) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
-  const bool ended = complete != nullptr && StringAt(*complete, {"status"}) == "True";
+  const bool ended = IsTrue(complete);
   const Json* shown = ended ? complete : FindConditionIn(status, kProgressingCondition);
   if (shown == nullptr) return {};
   ShownStage state;
