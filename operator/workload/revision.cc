@@ -1,9 +1,12 @@
 #include "operator/workload/revision.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/safe_encode.h"
 #include "operator/workload/semantics.h"
@@ -145,6 +148,20 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
   ForEachContainer(without.workload_template,
                    [](const std::string&, Json& container) { container.erase("imagePullPolicy"); });
   return CanonicalText(without, Defaults::kDropped);
+}
+
+std::string ImagesOf(const RevisionContent& content) {
+  std::vector<std::string> images;
+  const auto add_all = [&](const Json& list) {
+    for (const Json& entry : list) {
+      std::string image = StringAt(entry, {"image"});
+      if (!image.empty() && std::find(images.begin(), images.end(), image) == images.end())
+        images.push_back(std::move(image));
+    }
+  };
+  add_all(ListAt(content.workload_template, {"spec", "template", "spec", "containers"}));
+  for (const Json& entry : content.overrides) add_all(ListAt(entry, {"images"}));
+  return Join(images, ",");
 }
 
 std::size_t RenderedBytes(const RevisionContent& content) {

@@ -2,7 +2,11 @@
 #ifndef OPERATOR_YURTAPPDAEMON_STORES_H_
 #define OPERATOR_YURTAPPDAEMON_STORES_H_
 
+#include <string>
+#include <vector>
+
 #include "operator/api/yurtappdaemon.h"
+#include "operator/runtime/controller.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 
@@ -12,7 +16,13 @@ namespace yad {
 inline constexpr char kOrphansByNamespace[] = "orphans";  // key: the namespace of an object without a controller
 
 // Adds these two indexes. Must be called before the informers run.
-void AddIndexes(Store& store);
+inline void AddIndexes(Store& store) {
+  Controller::AddControllerUidIndex(store);
+  store.AddIndex(kOrphansByNamespace, [](const StoredObject& object) -> std::vector<std::string> {
+    if (object.meta().controller() != nullptr) return {};
+    return {object.meta().key.ns};
+  });
+}
 
 struct ReconcilerStores {
   Store& daemons;

@@ -9,7 +9,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/cluster/pool_projection.h"
-#include "operator/workload/patch.h"
+#include "operator/workload/merge.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"

@@ -67,6 +67,20 @@ bool WasRaised(const ObjectPtr& revision, const std::vector<ObjectPtr>& revision
   });
 }
 
+// Returns whether the server has an object of this type with these labels that the daemon controls.
+Result<bool> HasObject(Client& client, const ResourceType& type, const std::string& label_selector,
+                       const YurtAppDaemon& daemon, std::stop_token stop) {
+  const ListOptions options{
+      .ns = daemon.meta.key.ns, .label_selector = label_selector, .limit = kPageLimit, .metadata_only = true};
+  bool found = false;
+  const auto read = ForEachListed(client, type, options, stop, [&](const JsonDocument& item) {
+    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
+    return !found;
+  });
+  if (!read) return Fail(read.error());
+  return found;
+}
+
 }  // namespace
 
 std::string RevisionLabelOf(const ObjectMeta& revision) {
@@ -325,32 +339,6 @@ Status RevisionHistory::ConfirmUnknown(const YurtAppDaemon& daemon, const State&
   return Fail(Reason::kConflict, "the cache did not show ControllerRevision " + meta.key.ToString());
 }
 
-Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
-  const ListOptions options{.label_selector = std::string(kRevisionLabel) + "=" + label};
-  return HasOne(TypeOf(daemon.kind), options, daemon, stop);
-}
-
-Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon,
-                                     std::stop_token stop) {
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.metadata_only = true;
-  bool found = false;
-  const auto read = ForEachListed(client_, type, options, stop, [&](const JsonDocument& item) {
-    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
-    return !found;
-  });
-  if (!read) return Fail(read.error());
-  return found;
-}
-
-Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
-  const ListOptions options{.label_selector = kPoolNameLabel};
-  auto found = HasOne(kServiceType, options, daemon, stop);
-  if (!found && found.error().reason == Reason::kForbidden) return false;
-  return found;
-}
-
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                               std::stop_token stop) {
   std::vector<ObjectPtr> old;
@@ -364,11 +352,14 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   if (old.size() <= limit) return {};
   YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
-    YAD_TRY(const auto named, IsNamed(daemon, RevisionLabelOf(old[i]->meta()), stop));
-    if (named) continue;
+    const std::string named = std::string(kRevisionLabel) + "=" + RevisionLabelOf(old[i]->meta());
+    YAD_TRY(const bool is_used, HasObject(client_, TypeOf(daemon.kind), named, daemon, stop));
+    if (is_used) continue;
     if (ProjectionOf<RevisionProjection>(old[i]).has_service && !state.update->content.service_template.is_object()) {
-      YAD_TRY(const auto services, HasServices(daemon, stop));
-      if (services) continue;
+      const auto services = HasObject(client_, kServiceType, kPoolNameLabel, daemon, stop);
+      // If the read is forbidden, the operator could not have created a Service.
+      if (!services && services.error().reason != Reason::kForbidden) return Fail(services.error());
+      if (services && *services) continue;
     }
     // If the spec returns to this revision before the deletion, the number of the revision is raised, which changes its
     // resourceVersion. The deletion then fails.

@@ -162,6 +162,13 @@ bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
   });
 }
 
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name) {
+  const auto at =
+      std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), name,
+                       [](const PoolRef& pool, std::string_view wanted) { return pool.pool().name < wanted; });
+  return at != snapshot.pools.end() && at->pool().name == name ? &*at : nullptr;
+}
+
 WorkloadRef MakeWorkloadRef(ObjectPtr object) {
   std::string pool = ProjectionOf<WorkloadState>(object).pool;
   if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);

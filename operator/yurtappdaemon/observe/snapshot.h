@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"
@@ -248,6 +249,9 @@ struct Snapshot {
   std::set<std::string> begun;   // groups whose update to revision `update` has begun; their approval stays valid
   WallTime now;
 };
+
+// Returns the selected pool with this name, or nullptr.
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name);
 
 }  // namespace yad
 

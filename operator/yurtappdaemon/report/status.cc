@@ -7,7 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
