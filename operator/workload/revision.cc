@@ -53,16 +53,14 @@ bool IsOfOpenYurt(const Json& workload_template) {
   return false;
 }
 
-constexpr const char* kContainerLists[] = {"initContainers", "containers"};
-
-// Calls visit(key, container) for each container of the pod template.
-template <typename Visit>
-void ForEachContainer(Json& workload, Visit visit) {
+// Calls visit(key, container) for each container of the pod template. `Workload` is Json or const Json.
+template <typename Workload, typename Visit>
+void ForEachContainer(Workload& workload, Visit visit) {
   if (Find(workload, {"spec", "template", "spec"}) == nullptr) return;
-  Json& pod = workload["spec"]["template"]["spec"];
-  for (const char* list : kContainerLists) {
+  auto& pod = workload.at("spec").at("template").at("spec");
+  for (const char* list : {"initContainers", "containers"}) {
     if (!MemberOf(pod, list).is_array()) continue;
-    for (Json& container : pod[list]) {
+    for (auto& container : pod.at(list)) {
       if (container.is_object()) visit(std::string(list) + "/" + StringAt(container, {"name"}), container);
     }
   }
@@ -109,13 +107,7 @@ bool SameContent(const RevisionContent& wanted, const RevisionContent& revision)
 
 PullPolicies PullPoliciesOf(const Json& workload) {
   PullPolicies policies;
-  Json copy = {{"spec", {{"template", {{"spec", Json::object()}}}}}};
-  for (const char* list : kContainerLists) {
-    if (const Json* containers = Find(workload, {"spec", "template", "spec", list})) {
-      copy["spec"]["template"]["spec"][list] = *containers;
-    }
-  }
-  ForEachContainer(copy, [&](const std::string& key, const Json& container) {
+  ForEachContainer(workload, [&](const std::string& key, const Json& container) {
     policies[key] = StringAt(container, {"imagePullPolicy"});
   });
   return policies;

@@ -48,22 +48,20 @@ bool PoolChanged(const Event& event) {
   return facts(PoolProjectionOf(event.before)) != facts(PoolProjectionOf(event.after));
 }
 
+// Returns whether more than the status of the object has changed. For example, a load balancer writes the status of a
+// Service.
+bool ContentChanged(const Event& event) {
+  return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
+}
+
 bool WorkloadChanged(const Event& event) {
-  if (event.before == nullptr || event.after == nullptr) return true;
-  return event.before->digest() != event.after->digest() ||
-         ProjectionOf<WorkloadState>(event.before) != ProjectionOf<WorkloadState>(event.after);
+  return ContentChanged(event) || ProjectionOf<WorkloadState>(event.before) != ProjectionOf<WorkloadState>(event.after);
 }
 
 // Returns whether only the workload's health (its status) has changed. An edit, a deletion or a new owner changes the
 // digest, which does not cover the status.
 bool OnlyHealthChanged(const Event& event) {
   return IsSameObject(event) && event.before->digest() == event.after->digest();
-}
-
-// Returns whether more than the status of the object has changed. For example, a load balancer writes the status of a
-// Service.
-bool ContentChanged(const Event& event) {
-  return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
 
 // Returns whether the Job was added or deleted, or its state has changed. Changes of its pod counts are ignored.
@@ -115,25 +113,24 @@ ReflectorOptions WatchingServices(const std::string& ns) {
           .on_demand = true};
 }
 
+std::vector<Request> AllDaemons(const Informer& daemons) {
+  std::vector<Request> requests;
+  const auto all = daemons.store().List();
+  if (!all) return requests;
+  for (const ObjectPtr& daemon : *all) requests.push_back(daemon->meta().key);
+  return requests;
+}
+
 // The start and the end of a freeze affect all daemons.
 void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemons) {
-  controller.Watches(freeze, [&daemons](const Event&) {
-    std::vector<Request> requests;
-    const auto all = daemons.store().List();
-    if (!all) return requests;
-    for (const ObjectPtr& daemon : *all) requests.push_back(daemon->meta().key);
-    return requests;
-  });
+  controller.Watches(freeze, [&daemons](const Event&) { return AllDaemons(daemons); });
   freeze.Demand();
 }
 
 // Adds the controller that samples checks (CheckSampler::Sample). Its keys are daemons. `shows` is the controller that
 // reconciles the daemons.
 void AddSamplingController(Manager& manager, Controller& shows, const std::shared_ptr<CheckSampler>& sampler) {
-  ControllerOptions options;
-  options.name = "yurtappdaemon-checks";
-  options.workers = 4;
-  options.resync = Duration::zero();
+  const ControllerOptions options{.name = "yurtappdaemon-checks", .workers = 4, .resync = Duration::zero()};
   Controller& samples = manager.AddController(std::make_unique<Controller>(
       options, [sampler](const Request& daemon, std::stop_token stop) { return sampler->Sample(daemon, stop); }));
   sampler->Connect([&samples](const Request& daemon) { samples.queue().Add(daemon); },
@@ -163,10 +160,7 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
 // changes, it queues the daemons of the pool in `shows`.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
-  ControllerOptions options;
-  options.name = "yurtappdaemon-misplaced";
-  options.workers = 1;
-  options.resync = Duration::zero();
+  const ControllerOptions options{.name = "yurtappdaemon-misplaced", .workers = 1, .resync = Duration::zero()};
   auto counting = std::make_unique<Controller>(
       options, [misplaced](const Request& pool, std::stop_token stop) { return misplaced->CountPods(pool, stop); });
   counting->Watches(
@@ -189,9 +183,7 @@ void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller
             missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
         // At the start, all daemons are reconciled anyway.
         if (missing.empty() && !was_known) return;
-        const auto all = daemons.store().List();
-        if (!all) return;
-        for (const ObjectPtr& daemon : *all) shows.queue().Add(daemon->meta().key);
+        for (const Request& daemon : AllDaemons(daemons)) shows.queue().Add(daemon);
       });
   manager.AddLeaderRunnable("crd check", [check](std::stop_token stop) { return check->Run(stop); });
 }
@@ -226,10 +218,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   auto reconciler =
       std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
                                    misplaced, sampler, options.prefetch_image, options.listeners, missing_fields);
-  ControllerOptions controller_options;
-  controller_options.name = "yurtappdaemon";
-  controller_options.workers = options.workers;
-  controller_options.pace = [reconciler](const Request& daemon) { return reconciler->HealthPaceOf(daemon); };
+  const ControllerOptions controller_options{
+      .name = "yurtappdaemon", .workers = options.workers, .pace = [reconciler](const Request& daemon) {
+        return reconciler->HealthPaceOf(daemon);
+      }};
   auto controller = std::make_unique<Controller>(
       controller_options,
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });
