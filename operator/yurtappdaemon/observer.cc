@@ -82,6 +82,51 @@ bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<Rev
   });
 }
 
+// Sets the revisions of the snapshot.
+Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
+                     std::stop_token stop) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  snapshot.update = revisions.update;
+  AddRevision(snapshot.update, snapshot.revisions);
+  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
+  bool all_known = true;
+  for (const std::string& label : labels) {
+    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
+    all_known = all_known && revision != nullptr;
+    AddRevision(revision, snapshot.revisions);
+  }
+  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
+  // revision has set, so it also needs these revisions.
+  for (const std::string& label : RevisionLabels(snapshot.orphans))
+    AddRevision(history.Named(revisions, label), snapshot.revisions);
+
+  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
+  // - The label of a workload does not refer to a revision, because a user has changed the label.
+  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
+  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
+    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
+    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
+
+  const StatusView status(daemon.status);
+  if (status.is_ours()) {
+    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
+    // because the next status does not name it.
+    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
+  } else if (!status.is_empty() && labels.size() == 1) {
+    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
+    // ignored. If all workloads have the same revision, this is the current revision.
+    const RevisionPtr named = history.Named(revisions, *labels.begin());
+    const bool outdated = named != nullptr &&
+                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
+                            return r->content.of_openyurt && r->first_number() > named->first_number();
+                          });
+    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
+  }
+  AddRevision(snapshot.current, snapshot.revisions);
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
@@ -150,50 +195,6 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   for (ObjectPtr& object : workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
   for (ObjectPtr& object : orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
   return snapshot;
-}
-
-Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
-                               std::stop_token stop) const {
-  const YurtAppDaemon& daemon = snapshot.daemon;
-  snapshot.update = revisions.update;
-  AddRevision(snapshot.update, snapshot.revisions);
-  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
-  bool all_known = true;
-  for (const std::string& label : labels) {
-    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
-    all_known = all_known && revision != nullptr;
-    AddRevision(revision, snapshot.revisions);
-  }
-  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
-  // revision has set, so it also needs these revisions.
-  for (const std::string& label : RevisionLabels(snapshot.orphans))
-    AddRevision(history.Named(revisions, label), snapshot.revisions);
-
-  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
-  // - The label of a workload does not refer to a revision, because a user has changed the label.
-  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
-  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
-    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
-  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
-    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
-
-  const StatusView status(daemon.status);
-  if (status.is_ours()) {
-    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
-    // because the next status does not name it.
-    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
-  } else if (!status.is_empty() && labels.size() == 1) {
-    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
-    // ignored. If all workloads have the same revision, this is the current revision.
-    const RevisionPtr named = history.Named(revisions, *labels.begin());
-    const bool outdated = named != nullptr &&
-                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
-                            return r->content.of_openyurt && r->first_number() > named->first_number();
-                          });
-    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
-  }
-  AddRevision(snapshot.current, snapshot.revisions);
-  return {};
 }
 
 // Reads the Jobs from the server if no check is a Job. The operator then does not watch Jobs, and may lack the

@@ -86,8 +86,6 @@ class Observer {
   // Returns false until the first reads have succeeded or failed.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
-  Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
-                       std::stop_token stop) const;
   // Reads the daemon from the server before a process restores the state of an unfinished rollout from status. Returns
   // false if the cached daemon may have been outdated. The cache then has the daemon of the server.
   Result<bool> ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const;

@@ -71,10 +71,10 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 // - the update revision
 // - the current revision in `status`
 // - the current revision in the old status, if `old_status_counts`
-// - the revisions in the plans and in the labels of the workloads. `named` finds the revision for a label.
+// - the revisions in the plans and in the labels of the workloads
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
-                                    bool old_status_counts,
-                                    const std::function<RevisionPtr(const std::string& label)>& named) {
+                                    bool old_status_counts, const RevisionHistory::State& revisions,
+                                    RevisionHistory& history) {
   std::set<std::string> live{snapshot.update->name, StatusView(status).current_revision()};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
   std::set<std::string_view> labels;          // distinct values of the revision label
@@ -90,7 +90,7 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
     if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
   }
   for (const std::string_view label : labels) {
-    if (const RevisionPtr revision = named(std::string(label))) live.insert(revision->name);
+    if (const RevisionPtr revision = history.Named(revisions, std::string(label))) live.insert(revision->name);
   }
   return live;
 }
@@ -280,8 +280,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   // must not be pruned.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
-      LiveRevisions(snapshot, outcome, status, old_status_counts,
-                    [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
+      LiveRevisions(snapshot, outcome, status, old_status_counts, seen.revisions, state.history);
   return state.history.Prune(snapshot.daemon, seen.revisions, live, stop);
 }
 

@@ -42,9 +42,6 @@ class RemovalGate {
   static void Forget(const ObjectKey& key);
 
  private:
-  // Finds the workloads whose pools were deleted together with their CRD. Sets facts.lost and facts.recreated.
-  Status FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& facts, std::stop_token stop) const;
-
   Client& client_;
   const Store& pools_;
   EventSink& events_;

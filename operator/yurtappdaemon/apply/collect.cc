@@ -51,27 +51,15 @@ std::optional<Failure> FailureOf(const Error& error) {
   return Failure{std::string(ToString(error.reason)), error.message};
 }
 
-std::vector<std::string>& ServicesWritten(Outcome& outcome, ServiceAction action) {
-  if (action == ServiceAction::kCreate) return outcome.services_created;
-  return action == ServiceAction::kUpdate ? outcome.services_updated : outcome.services_repaired;
-}
+// The lists of written pools, in the order of WorkloadAction and of ServiceAction.
+using WrittenPools = std::vector<std::string> Outcome::*;
+constexpr WrittenPools kWorkloadsWritten[] = {nullptr,          &Outcome::created,  &Outcome::updated,
+                                              &Outcome::scaled, &Outcome::repaired, &Outcome::adopted};
+constexpr WrittenPools kServicesWritten[] = {nullptr, &Outcome::services_created, &Outcome::services_updated,
+                                             &Outcome::services_repaired};
 
-std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction action) {
-  switch (action) {
-    case WorkloadAction::kCreate:
-      return &outcome.created;
-    case WorkloadAction::kUpdate:
-      return &outcome.updated;
-    case WorkloadAction::kScale:
-      return &outcome.scaled;
-    case WorkloadAction::kRepair:
-      return &outcome.repaired;
-    case WorkloadAction::kAdopt:
-      return &outcome.adopted;
-    case WorkloadAction::kNone:
-      break;
-  }
-  return nullptr;
+void AddWritten(WrittenPools list, const std::string& pool, Outcome& outcome) {
+  if (list != nullptr) (outcome.*list).push_back(pool);
 }
 
 // Marks the pool's write as outstanding. `conflict` is the reason to report if another owner has the object's name.
@@ -119,7 +107,7 @@ void KeepEarlierRejection(PoolOutcome& pool) {
 void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
   if (service) {
     pool.service = pool.plan->service->name;
-    ServicesWritten(outcome, pool.plan->service->action).push_back(pool.plan->pool);
+    AddWritten(kServicesWritten[static_cast<int>(pool.plan->service->action)], pool.plan->pool, outcome);
     return;
   }
   SetFailed(pool, service.error(), kServiceConflict, outcome);
@@ -143,7 +131,7 @@ void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& po
     SetUndone(pool, outcome);
     return;
   }
-  if (auto* written = WorkloadsWritten(outcome, attempt.workload.written)) written->push_back(pool.plan->pool);
+  AddWritten(kWorkloadsWritten[static_cast<int>(attempt.workload.written)], pool.plan->pool, outcome);
 }
 
 }  // namespace
