@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <unordered_set>

@@ -3,7 +3,6 @@
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 

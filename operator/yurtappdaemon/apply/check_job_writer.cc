@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "operator/api/conditions.h"

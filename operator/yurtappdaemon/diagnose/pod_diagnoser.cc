@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 #include <utility>
 
 #include "operator/api/label_selector.h"

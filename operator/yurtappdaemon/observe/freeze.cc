@@ -1,7 +1,5 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 
-#include <utility>
-
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"

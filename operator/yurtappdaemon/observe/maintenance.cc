@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/observe/maintenance.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "operator/api/node.h"
 #include "operator/api/well_known.h"

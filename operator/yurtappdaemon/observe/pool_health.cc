@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/observe/pool_health.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
