@@ -23,8 +23,7 @@ namespace yad {
 namespace {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
-constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
-constexpr Duration kGatesPoll = kServicesPoll;
+constexpr Duration kCachePoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
 bool MayHealByItself(const Error& error) {
@@ -277,7 +276,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
   PoolMaintenance maintenance;
-  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kGatesPoll};
+  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kCachePoll};
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
@@ -296,10 +295,10 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
   const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
-  if (!*services) return NotReady{stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll};
+  if (!*services) return NotReady{stores_.services->last_error().empty() ? kCachePoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
   YAD_TRY(const bool pulls_known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  if (!checks_known || !pulls_known) return NotReady{kServicesPoll};
+  if (!checks_known || !pulls_known) return NotReady{kCachePoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {

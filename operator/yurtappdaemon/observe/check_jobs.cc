@@ -37,11 +37,8 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
       snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
-  YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
-  for (ObjectPtr& object : owned) {
-    std::string name = object->meta().key.name;
-    snapshot.check_jobs.emplace(std::move(name), CheckJobRef{std::move(object)});
-  }
+  YAD_TRY(const auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : owned) snapshot.check_jobs.emplace(object->meta().key.name, CheckJobRef{object});
   return true;
 }
 

@@ -65,13 +65,13 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
                                     const std::string& message) {
   const std::string subject = who + ": image \"" + Steady(image) + "\" ";
   if (reason == "ErrImageNeverPull")
-    return PodFault{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never", false};
-  if (reason == "InvalidImageName") return PodFault{kImagePullBackOff, subject + "is not a valid name", false};
+    return PodFault{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never"};
+  if (reason == "InvalidImageName") return PodFault{kImagePullBackOff, subject + "is not a valid name"};
   const bool pulls = reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "ImageInspectError" ||
                      reason == "RegistryUnavailable" || reason == "SignatureValidationFailed";
   if (!pulls) return std::nullopt;
   const std::string error = PullError(message);
-  return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
+  return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error)};
 }
 
 // Returns the problem of a container that has terminated. `terminated` is the container's terminated state.
@@ -80,13 +80,13 @@ PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& termin
   if (reason == kOomKilled) {
     const std::string limit = StringAt(spec, {"resources", "limits", "memory"});
     return {kOomKilled,
-            who + " was killed because it ran out of memory" + (limit.empty() ? "" : "; its limit is " + limit), false};
+            who + " was killed because it ran out of memory" + (limit.empty() ? "" : "; its limit is " + limit)};
   }
   if (reason == "StartError" || reason == "ContainerCannotRun")
-    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"})), false};
+    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"}))};
   std::string message = who + " ended with exit code " + std::to_string(IntAt(terminated, {"exitCode"}));
   if (!reason.empty() && reason != "Error" && reason != "Completed") message += " (" + Steady(reason) + ")";
-  return {kCrashLoopBackOff, std::move(message), false};
+  return {kCrashLoopBackOff, std::move(message)};
 }
 
 std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bool init, WallTime now) {
@@ -116,12 +116,10 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const std::string message = StringAt(status, {"state", "waiting", "message"});
   if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return std::nullopt;
   if (reason == kCrashLoopBackOff)
-    return last != nullptr ? FaultOfEnd(who, spec, *last)
-                           : PodFault{kCrashLoopBackOff, who + " ends repeatedly", false};
+    return last != nullptr ? FaultOfEnd(who, spec, *last) : PodFault{kCrashLoopBackOff, who + " ends repeatedly"};
   // The kubelet reports this reason only after the first failed start. After later failed starts, it reports
   // CrashLoopBackOff, and the last state has reason StartError.
-  if (reason == "RunContainerError")
-    return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
+  if (reason == "RunContainerError") return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message)};
   if (reason == kCreateContainerConfigError)
     return MakeFault(kCreateContainerConfigError, who + ": " + Steady(message));
   if (auto fault = FaultOfPull(who, StringAt(spec, {"image"}), reason, message)) return fault;
@@ -154,7 +152,7 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
   if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady" && reason != "ContainersNotInitialized")
     return std::nullopt;
   if (now - ParseTime(StringAt(*condition, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
-  return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
+  return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"}))};
 }
 
 }  // namespace
@@ -203,16 +201,15 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
   if (facts.ready) return facts;
 
   if (LostItsNode(pod)) {
-    facts.fault = PodFault{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready", false};
+    facts.fault = PodFault{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready"};
     return facts;
   }
   if (phase == "Failed" && !meta.deleting()) {
     // The pod was evicted, for instance. Only the first sentence of the message is used, because the other sentences
     // contain numbers.
     const std::string message = StringAt(pod, {"status", "message"});
-    facts.fault = PodFault{
-        kPodFailed,
-        Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " + message.substr(0, message.find(". "))), false};
+    facts.fault = PodFault{kPodFailed, Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " +
+                                              message.substr(0, message.find(". ")))};
   }
   if (facts.leaving) return facts;
 

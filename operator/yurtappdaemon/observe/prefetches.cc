@@ -30,11 +30,8 @@ Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapsho
     if (wanted) snapshot.prefetch_fault = DescribeUnreadable("the DaemonSets", error, "prefetch.enabled");
     return true;
   }
-  YAD_TRY(auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));
-  for (ObjectPtr& object : owned) {
-    std::string name = object->meta().key.name;
-    snapshot.prefetches.emplace(std::move(name), PrefetchRef{std::move(object)});
-  }
+  YAD_TRY(const auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : owned) snapshot.prefetches.emplace(object->meta().key.name, PrefetchRef{object});
   return true;
 }
 

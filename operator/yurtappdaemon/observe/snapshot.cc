@@ -5,7 +5,6 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
@@ -40,16 +39,7 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   ReadCustomConditions(object, state);
 }
 
-auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.rejection,
-                  state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
-                  state.available_replicas, state.steady_replicas);
-}
-
 }  // namespace
-
-bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
 // Evaluates a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {

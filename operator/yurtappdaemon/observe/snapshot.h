@@ -32,8 +32,8 @@ struct CustomCondition {
 };
 inline constexpr std::size_t kMaxCustomConditions = 16;
 
-// The health of a Deployment or StatefulSet. It is parsed once, when the object arrives.
-struct WorkloadState : Projection {
+// The health of a Deployment or StatefulSet.
+struct WorkloadHealth {
   // The name of the pool in the workload's selector, which is immutable. "" if the selector does not contain a pool.
   std::string pool;
   bool seen = false;      // its controller has observed at least one of its generations
@@ -59,8 +59,10 @@ struct WorkloadState : Projection {
   std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
-  bool operator==(const WorkloadState& other) const;
+  bool operator==(const WorkloadHealth&) const = default;
 };
+// It is parsed once, when the object arrives.
+struct WorkloadState : Projection, WorkloadHealth {};
 // Neither function reads spec.template.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
