@@ -10,6 +10,7 @@
 #include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
 #include "operator/yurtappdaemon/apply/collect.h"
+#include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
@@ -32,10 +33,6 @@ bool IsFinal(const Error& error) {
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
 }
 
-ObjectPtr ToStored(const JsonDocument& job) {
-  return StoredObject::WithoutContent(StoredObject(job.TreeOfObject(), ProjectCheckJob));
-}
-
 }  // namespace
 
 Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
@@ -49,7 +46,7 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
     } else if (meta.Label(kCheckLabel).empty()) {
       found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
     } else {
-      if (store_ != nullptr) store_->Observe(ToStored(item));
+      if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
       found = {};
     }
     return true;
@@ -70,7 +67,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
     if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
-    if (store_ != nullptr) store_->Observe(ToStored(item));
+    if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
     wanted.erase(meta.key.name);
     return true;
   });
@@ -91,7 +88,7 @@ Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const 
     if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
     return Fail(ShortError(created.error()));
   }
-  if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectCheckJob)));
+  if (store_ != nullptr) store_->Observe(StoredCheckJob(*created));
   return {};
 }
 

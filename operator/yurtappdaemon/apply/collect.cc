@@ -11,13 +11,8 @@
 namespace yad {
 namespace {
 
-struct Failure {
-  std::string reason;
-  std::string message;
-};
-
-// Returns the failure that status shows for a rejected write, or nullopt if the write may still succeed.
-std::optional<Failure> FailureOf(const Error& error) {
+// Returns the reason that status shows for a rejected write, or nullopt if the write may still succeed.
+std::optional<std::string> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
     case Reason::kCancelled:
@@ -30,25 +25,25 @@ std::optional<Failure> FailureOf(const Error& error) {
       // The last two messages are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x':
       // …".
       for (const char* text : {"failed calling webhook", "operation does not apply", " for path: '"}) {
-        if (error.message.find(text) != std::string::npos) return Failure{kWebhookFailed, error.message};
+        if (error.message.find(text) != std::string::npos) return kWebhookFailed;
       }
       return std::nullopt;
     case Reason::kForbidden:
       // The second message means that the server has not yet counted the objects for a new quota.
       for (const char* text : {"exceeded quota", "status unknown for quota"}) {
-        if (error.message.find(text) != std::string::npos) return Failure{kQuotaExceeded, error.message};
+        if (error.message.find(text) != std::string::npos) return kQuotaExceeded;
       }
       for (const Cause& cause : error.causes) {
         if (cause.reason == "NamespaceTerminating") return std::nullopt;
       }
       break;
     case Reason::kInvalid:
-      if (IsPolicyUnavailable(error)) return Failure{kWebhookFailed, error.message};
+      if (IsPolicyUnavailable(error)) return kWebhookFailed;
       break;
     default:
       if (IsTransient(error)) return std::nullopt;
   }
-  return Failure{std::string(ToString(error.reason)), error.message};
+  return std::string(ToString(error.reason));
 }
 
 // The lists of written pools, in the order of WorkloadAction and of ServiceAction.
@@ -66,14 +61,11 @@ void AddWritten(WrittenPools list, const std::string& pool, Outcome& outcome) {
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
   Retry(error, outcome);
+  const auto reason = error.reason == Reason::kAlreadyExists ? std::optional<std::string>(conflict) : FailureOf(error);
+  if (!reason) return;
+  pool.failure_reason = *reason;
   // The message is truncated as in status. PoolHealth and WritePace keep a copy for each pool.
-  if (error.reason == Reason::kAlreadyExists) {
-    pool.failure_reason = conflict;
-    pool.failure_message = Cut(error.message, kMaxMessage);
-  } else if (auto failure = FailureOf(error)) {
-    pool.failure_reason = std::move(failure->reason);
-    pool.failure_message = Cut(std::move(failure->message), kMaxMessage);
-  }
+  pool.failure_message = Cut(error.message, kMaxMessage);
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {

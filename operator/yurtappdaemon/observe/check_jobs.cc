@@ -21,6 +21,8 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns) {
           .on_demand = true};
 }
 
+ObjectPtr StoredCheckJob(const Json& job) { return StoredObject::WithoutContent(StoredObject(job, ProjectCheckJob)); }
+
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot) {
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
@@ -45,7 +47,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
 Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop) {
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
-    auto job = StoredObject::WithoutContent(StoredObject(item.TreeOfObject(), ProjectCheckJob));
+    ObjectPtr job = StoredCheckJob(item.TreeOfObject());
     if (ControlledBy(job->meta(), snapshot.daemon.meta.uid))
       snapshot.check_jobs.emplace(job->meta().key.name, CheckJobRef{std::move(job)});
     return true;

@@ -17,6 +17,9 @@ namespace yad {
 // starts on demand. The cache keeps the metadata and the state of each Job, but not its spec.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
+// Returns the Job in the form that the cache keeps.
+ObjectPtr StoredCheckJob(const Json& job);
+
 // Reads the daemon's Jobs from the cache into Snapshot::check_jobs. Does nothing if no check of the daemon is of type
 // Job and the cache is empty. Returns false while the first list is in progress. Also sets these members of the
 // snapshot:

@@ -42,7 +42,8 @@ ReflectorOptions WatchingMaintenance() {
   return {.type = kNodeType,
           .label_selector = kNodePoolLabel,
           .project = ProjectMaintenance,
-          .projected = kProjectedOfMaintenance,
+          .projected = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
+                        {"status", {{"conditions", {{"type"}, {"status"}}}}}},
           .keeps_content = [](const ObjectMeta&) { return false; },
           .on_demand = true};
 }

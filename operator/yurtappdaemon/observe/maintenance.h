@@ -21,8 +21,6 @@ struct MaintenanceProjection : Projection {
   const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
 };
 std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
-inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
-                                                  {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
 // Returns the options of the watch of the Nodes that belong to a pool. The cache does not keep their content. The watch
 // starts on demand, and the operator's readiness does not wait for it.
