@@ -14,7 +14,7 @@ constexpr std::size_t kParallelQueries = 4;
 constexpr std::size_t kMaxSampleMessage = 256;
 
 // Returns whether the query failed because of Prometheus' response: an error, or a result that is not one number.
-bool IsAnswer(const Error& error) {
+bool IsResponse(const Error& error) {
   return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.reason == Reason::kTooLarge;
 }
 
@@ -102,16 +102,16 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   const PrometheusCheck& spec = check.spec;
   const WallTime now = clock_.WallNow();  // Both queries are evaluated at the same time.
   const auto none = [](const Error& error) {
-    return Reading{SampleResult::kNoData, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
+    return Reading{SampleResult::kNoData, Cut("no sample: " + error.message, kMaxSampleMessage), IsResponse(error)};
   };
   const auto value = query_(WithPool(spec.query, check.pool), now, stop);
   if (!value) return none(value.error());
   Bounds bounds{spec.max, spec.min, std::nullopt};
   std::optional<double> control;
   if (!spec.control_query.empty() && check.control != nullptr && !check.control->empty()) {
-    const auto answer = query_(WithPools(spec.control_query, *check.control), now, stop);
-    if (!answer) return none(answer.error());
-    control = *answer;
+    const auto control_value = query_(WithPools(spec.control_query, *check.control), now, stop);
+    if (!control_value) return none(control_value.error());
+    control = *control_value;
     bounds.max_ratio = spec.max_ratio;
   }
   const SampleVerdict verdict = EvaluateSample(bounds, *value, control);

@@ -15,7 +15,7 @@
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -98,10 +98,11 @@ class Observer {
   EventSink& events_;
   Clock& clock_;
   const CheckSampler* const sampler_;
-  mutable Denial no_freeze_{
+  mutable ForbiddenReads no_freeze_{
       "the operator has no permission to read the ConfigMap of the freeze: no freeze has an effect"};
-  mutable Denial no_nodes_{"the operator has no permission to list and watch Nodes: no node condition holds a pool"};
-  mutable Denial no_jobs_{
+  mutable ForbiddenReads no_nodes_{
+      "the operator has no permission to list and watch Nodes: no node condition holds a pool"};
+  mutable ForbiddenReads no_jobs_{
       "the operator no longer has the permission to watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;
 };

@@ -11,7 +11,7 @@
 #include "operator/base/log.h"
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 
@@ -190,10 +190,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   state->rejected_prefetches = pulls.rejected;
   Learn(seen, outcome, *state);
 
-  const PodDiagnoser::Answer examined =
+  const PodDiagnoser::Findings examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  LookReasons reasons;
+  RequeueReasons reasons;
   const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
@@ -211,7 +211,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
-  const Result<ReconcileResult> next = NextLook(reasons);
+  const Result<ReconcileResult> next = NextReconcile(reasons);
   if (next && reasons.retry)
     log::Warn("some objects of a YurtAppDaemon could not be written",
               {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});

@@ -89,7 +89,7 @@ void KeepEarlierRejection(PoolOutcome& pool) {
   if (!verdict || to == nullptr || verdict->revision != to->name) return;
   const std::string& reason = pool.failure_reason;
   const bool is_unclear =
-      reason.empty() || (IsRevisionsFault(reason) && !CountsAsFailure(reason, pool.failure_message) &&
+      reason.empty() || (IsCausedByRevision(reason) && !CountsAsFailure(reason, pool.failure_message) &&
                          CountsAsFailure(verdict->reason, verdict->message));
   if (!is_unclear) return;
   pool.failure_reason = verdict->reason;

@@ -23,7 +23,7 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns) {
 
 ObjectPtr StoredCheckJob(const Json& job) { return StoredObject::WithoutContent(StoredObject(job, ProjectCheckJob)); }
 
-Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot) {
+Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot) {
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
@@ -35,8 +35,8 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     if (!jobs->synced() && error.empty()) return false;
     // The cache may be stale while its watch fails. It may then not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
-    if (!jobs->synced() || denial.IsPermanentlyForbidden(error, now))
-      snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
+    if (!jobs->synced() || forbidden_reads.IsPermanentlyForbidden(error, now))
+      snapshot.checks_error = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
   YAD_TRY(const auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));

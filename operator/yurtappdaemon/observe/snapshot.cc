@@ -8,7 +8,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
@@ -142,8 +142,8 @@ std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
   const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
   const char* const end = text.data() + text.size();
   std::int64_t number = 0;
-  const auto [rest, fault] = std::from_chars(text.data(), end, number);
-  return fault == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {

@@ -117,7 +117,7 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
 // Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may affect all pools:
 // a webhook fails, or the operator lacks a permission. The pool is then neither done nor a failure of the revision.
 bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
-  return !view.assigned && !view.late && IsRevisionsFault(result.failure_reason) &&
+  return !view.assigned && !view.late && IsCausedByRevision(result.failure_reason) &&
          !CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
