@@ -2,7 +2,6 @@
 #include <set>
 
 #include "operator/api/names.h"
-#include "operator/api/service_template.h"
 #include "operator/api/validation.h"
 
 namespace yad {
