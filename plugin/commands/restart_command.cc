@@ -10,7 +10,6 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 
 namespace yad {
 namespace {
