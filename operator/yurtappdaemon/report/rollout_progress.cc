@@ -125,8 +125,9 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                        Number(decision.offline_after_update) +
                            (decision.offline_after_update == 1 ? " pool went offline after its"
                                                                : " pools went offline after their") +
-                           " update, and so did " + Number(decision.control_offline) +
-                           " that were not updated: no update starts until these pools return"};
+                           " update, and " + Number(decision.control_offline) +
+                           (decision.control_offline == 1 ? " pool that was" : " pools that were") +
+                           " not updated went offline too: no update starts until these pools return"};
     case RolloutState::kComplete:
       if (rollout.target.rolled_back) {
         return Condition{kProgressingCondition, "False", kRolledBack,
