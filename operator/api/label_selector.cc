@@ -14,16 +14,6 @@ const Json* NonNullMember(const Json& object, std::string_view key) {
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-void CheckKey(const std::string& key, const std::string& path, FieldErrors& errors) {
-  if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.Add(FieldError::Invalid(path, key, fault));
-}
-
-void CheckValue(const std::string& value, const std::string& path, FieldErrors& errors) {
-  if (std::string fault = CheckLabelValue(value); !fault.empty()) {
-    errors.Add(FieldError::Invalid(path, value, fault));
-  }
-}
-
 // Returns the `values` of a requirement, sorted and without duplicates.
 std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
@@ -40,7 +30,7 @@ std::vector<std::string> ReadValues(const Json& requirement, const std::string& 
       errors.Add(FieldError::TypeInvalid(value_path, value, "must be a string"));
       continue;
     }
-    CheckValue(value.get_ref<const std::string&>(), value_path, errors);
+    errors.AddIfFault(value_path, value, CheckLabelValue(value.get_ref<const std::string&>()));
     result.push_back(value.get_ref<const std::string&>());
   }
   std::sort(result.begin(), result.end());
@@ -143,7 +133,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
     errors.Add(FieldError::Invalid(path + ".operator", written == nullptr ? Json("") : *written,
                                    "not a valid selector operator"));
   }
-  CheckKey(requirement.key, path + ".key", errors);
+  errors.AddIfFault(path + ".key", requirement.key, CheckLabelKey(requirement.key));
   return requirement;
 }
 
@@ -160,12 +150,12 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
     if (labels->is_object()) {
       for (const auto& [key, value] : labels->items()) {
         if (errors.full()) break;
-        CheckKey(key, labels_path, errors);
+        errors.AddIfFault(labels_path, key, CheckLabelKey(key));
         if (!value.is_string()) {
           errors.Add(FieldError::TypeInvalid(labels_path + "[" + key + "]", value, "must be a string"));
           continue;
         }
-        CheckValue(value.get_ref<const std::string&>(), labels_path, errors);
+        errors.AddIfFault(labels_path, value, CheckLabelValue(value.get_ref<const std::string&>()));
         result.requirements_.push_back({key, Operator::kEquals, {value.get_ref<const std::string&>()}});
       }
     } else {
@@ -261,6 +251,18 @@ std::string LabelSelector::ToString() const {
     }
   }
   return text;
+}
+
+std::optional<StringMap> LabelsSelectedBy(const Json& selector) {
+  StringMap labels = StringMapAt(selector, {"matchLabels"});
+  for (const Json& expression : ListAt(selector, {"matchExpressions"})) {
+    const Json& values = ListAt(expression, {"values"});
+    const bool one = StringAt(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string();
+    if (!one || !labels.emplace(StringAt(expression, {"key"}), values.front().get<std::string>()).second) {
+      return std::nullopt;
+    }
+  }
+  return labels;
 }
 
 }  // namespace yad

@@ -3,6 +3,7 @@
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ class LabelSelector {
   bool matches_all_ = false;
   std::vector<Requirement> requirements_;  // sorted by key; labels must satisfy all of them
 };
+
+// Returns the labels that select the same pods as a LabelSelector. Returns nullopt if the selector has an expression
+// other than `In` with a single value.
+std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad
 

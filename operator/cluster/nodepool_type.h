@@ -74,10 +74,6 @@ using PoolsByName = std::map<std::string, NodePool, std::less<>>;
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
                               bool metadata_only, std::stop_token stop);
 
-// Returns whether `a` has a higher priority as a version in Kubernetes: "v2" > "v1" > "v1beta2" > "v1beta1" >
-// "v1alpha1" > "other".
-bool HigherVersion(const std::string& a, const std::string& b);
-
 }  // namespace yad
 
 #endif  // OPERATOR_CLUSTER_NODEPOOL_TYPE_H_

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "operator/json/json_text.h"
+#include "operator/json/json_codec.h"
 
 namespace yad {
 namespace {

@@ -5,27 +5,18 @@
 namespace yad {
 
 std::string_view ToString(NodeFault fault) {
-  switch (fault) {
-    case NodeFault::kNone:
-      return "";
-    case NodeFault::kCsiDriverMissing:
-      return "CSIDriverMissing";
-    case NodeFault::kAgentNotReady:
-      return "AgentNotReady";
-    case NodeFault::kPidPressure:
-      return "PIDPressure";
-    case NodeFault::kDiskPressure:
-      return "DiskPressure";
-    case NodeFault::kMemoryPressure:
-      return "MemoryPressure";
-    case NodeFault::kNetworkUnavailable:
-      return "NetworkUnavailable";
-    case NodeFault::kNotReady:
-      return "NodeNotReady";
-    case NodeFault::kUnknown:
-      return "NodeStatusUnknown";
-  }
-  return "";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"",
+                                         "CSIDriverMissing",
+                                         "AgentNotReady",
+                                         "PIDPressure",
+                                         "DiskPressure",
+                                         "MemoryPressure",
+                                         "NetworkUnavailable",
+                                         "NodeNotReady",
+                                         "NodeStatusUnknown"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(NodeFault::kUnknown) + 1);
+  return kNames[static_cast<std::size_t>(fault)];
 }
 
 NodeState StateOf(NodeFault fault) {

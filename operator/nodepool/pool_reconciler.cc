@@ -216,7 +216,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // Limits how often the status is written. The requeued reconcile writes all changes that happen until then.
+  // Limits how often the status is written. The requeued reconcile writes all changes of the interval.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 

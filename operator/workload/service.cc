@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/api/service_template.h"
+#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/overrides.h"

@@ -113,8 +113,9 @@ Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHisto
     // because the next status does not name it.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
-    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
-    // ignored. If all workloads have the same revision, this is the current revision.
+    // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same
+    // label, the label names the current revision. But if OpenYurt has made a newer revision than this, the label is
+    // outdated too. The current revision is then the common origin of the workloads (see OriginOf), if they have one.
     const RevisionPtr named = history.Named(revisions, *labels.begin());
     const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {

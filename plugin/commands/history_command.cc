@@ -5,7 +5,6 @@
 #include "operator/workload/revision.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/manifest/yaml_writer.h"
 #include "plugin/view/table.h"

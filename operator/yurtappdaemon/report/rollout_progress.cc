@@ -121,8 +121,8 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       return Progress(
           "True", kSitesOffline,
           Pluralize(decision.offline_after_update, "pool went offline after its", "pools went offline after their") +
-              " update, and so did " + std::to_string(decision.control_offline) +
-              " that were not updated: no update starts until these pools return");
+              " update, and " + Pluralize(decision.control_offline, "pool that was", "pools that were") +
+              " not updated went offline too: no update starts until these pools return");
     case RolloutState::kComplete:
       if (!rollout.target.rolled_back) break;
       return Progress("False", kRolledBack,
