@@ -159,12 +159,15 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
 
 Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_token stop) {
   std::vector<RunningCheck> due;
-  checks_.With([&](const auto& all) {
-    const auto known = all.find(daemon);
-    if (known == all.end()) return;
-    for (const auto& [pool, sampled] : known->second) {
-      if (sampled.due <= clock_.Now()) due.push_back(sampled.check);
-    }
+  const auto for_each = [&](const auto& visit) {
+    checks_.With([&](const auto& all) {
+      const auto known = all.find(daemon);
+      if (known == all.end()) return;
+      for (const auto& [pool, sampled] : known->second) visit(sampled);
+    });
+  };
+  for_each([&](const Sampled& sampled) {
+    if (sampled.due <= clock_.Now()) due.push_back(sampled.check);
   });
   std::vector<Reading> readings(due.size());
   ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) {
@@ -175,11 +178,7 @@ Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_to
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the sampling was stopped");
   if (Add(daemon, due, readings)) show_(daemon);
   std::optional<SteadyTime> next;
-  checks_.With([&](const auto& all) {
-    const auto known = all.find(daemon);
-    if (known == all.end()) return;
-    for (const auto& [pool, sampled] : known->second) next = next ? std::min(*next, sampled.due) : sampled.due;
-  });
+  for_each([&](const Sampled& sampled) { next = next ? std::min(*next, sampled.due) : sampled.due; });
   if (!next) return ReconcileResult::Done();
   return ReconcileResult::RequeueAfter(std::max<Duration>(*next - clock_.Now(), std::chrono::milliseconds(100)));
 }
