@@ -126,11 +126,11 @@ CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::functio
     : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
-  FailureLog log("cannot check the CRD; trying again", "the check of the CRD works again");
+  FailureLog failures("cannot check the CRD; trying again", "the check of the CRD works again");
   do {
     const Status checked = CatchExceptions([&] { return Check(stop); });
     if (stop.stop_requested()) break;
-    log.Report(checked);
+    failures.Report(checked);
   } while (clock_.Sleep(kPeriod, stop));
   return {};
 }
