@@ -54,8 +54,7 @@ bool Tolerates(const std::vector<Toleration>& tolerations, const NodeTaint& tain
 
 bool MayRunOn(const Placement& placement, const NodeShape& node) {
   for (const auto& [key, value] : placement.node_selector) {
-    const auto found = node.labels.find(key);
-    if (found == node.labels.end() || found->second != value) return false;
+    if (!HasValue(node.labels, key, value)) return false;
   }
   if (placement.has_affinity && std::none_of(placement.affinity.begin(), placement.affinity.end(),
                                              [&](const NodeTerm& term) { return Holds(term, node); })) {
