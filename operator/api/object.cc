@@ -130,11 +130,6 @@ StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view
   return AsStringMap(Find(object, path));
 }
 
-bool HasValue(const StringMap& map, const std::string& key, const std::string& value) {
-  const auto found = map.find(key);
-  return found != map.end() && found->second == value;
-}
-
 std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool IsDeeperThan(const Json& value, std::size_t levels) {
