@@ -60,6 +60,9 @@ void CheckNames(const JsonField& field, FieldErrors& errors);
 // are missing, the error lists the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
+// Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
+// different for Jobs and Deployments.
+void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 
 }  // namespace yad
 
