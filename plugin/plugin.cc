@@ -3,7 +3,6 @@
 #include "operator/base/log.h"
 #include "operator/client/auth/config.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/options.h"
 #include "plugin/dashboard/dashboard_command.h"
 #include "plugin/view/warnings.h"

@@ -30,6 +30,8 @@ const Json* FindConditionIn(const Json& status, std::string_view type) {
   return nullptr;
 }
 
+bool IsTrue(const Json* condition) { return condition != nullptr && StringAt(*condition, {"status"}) == "True"; }
+
 Conditions::Conditions(const Json& old_status, std::int64_t generation, WallTime now)
     : generation_(generation), now_(FormatTime(now)), list_(ListAt(old_status, {"conditions"})) {}
 

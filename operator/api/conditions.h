@@ -26,6 +26,9 @@ std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5
 const Json* FindCondition(const Json& object, std::string_view type);
 const Json* FindConditionIn(const Json& status, std::string_view type);
 
+// Returns whether the condition, a result of FindCondition, exists and has status True.
+bool IsTrue(const Json* condition);
+
 struct Condition {
   std::string type;
   std::string status;

@@ -85,6 +85,12 @@ class StoredObject {
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
+// Returns the projection of an object whose projector makes a T.
+template <typename T>
+const T& ProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const T*>(object->projection());
+}
+
 // Returns -1 if `a` is older than `b`, 0 if they are equal, and 1 if `a` is newer. Returns nullopt if the order is
 // unknown, because `a` or `b` is not a number. (The resourceVersions of one etcd are increasing integers.)
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);

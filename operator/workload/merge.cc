@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operator/workload/patch.h"
 #include "operator/workload/semantics.h"
 
 namespace yad {

@@ -6,7 +6,6 @@
 #include "operator/api/conditions.h"
 #include "operator/base/parallel.h"
 #include "operator/prometheus/pool_query.h"
-#include "operator/prometheus/sample_bounds.h"
 
 namespace yad {
 namespace {
@@ -103,7 +102,7 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   const PrometheusCheck& spec = check.spec;
   const WallTime now = clock_.WallNow();  // Both queries are evaluated at the same time.
   const auto none = [](const Error& error) {
-    return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
+    return Reading{SampleResult::kNoData, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
   };
   const auto value = query_(WithPool(spec.query, check.pool), now, stop);
   if (!value) return none(value.error());
@@ -116,15 +115,9 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
     bounds.max_ratio = spec.max_ratio;
   }
   const SampleVerdict verdict = EvaluateSample(bounds, *value, control);
-  switch (verdict.result) {
-    case SampleResult::kGood:
-      return {Reading::Kind::kGood, "the last sample is within the limits"};
-    case SampleResult::kBad:
-      return {Reading::Kind::kBad, Cut(verdict.message, kMaxSampleMessage)};
-    case SampleResult::kNoData:
-      return {Reading::Kind::kNone, Cut("no sample: " + verdict.message, kMaxSampleMessage)};
-  }
-  return {};
+  if (verdict.result == SampleResult::kGood) return {verdict.result, "the last sample is within the limits"};
+  const char* const prefix = verdict.result == SampleResult::kNoData ? "no sample: " : "";
+  return {verdict.result, Cut(prefix + verdict.message, kMaxSampleMessage)};
 }
 
 bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>& due,
@@ -140,9 +133,9 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       if (sampled.check.name != due[i].name || sampled.check.since != due[i].since) continue;
       if (sampled.check.spec != due[i].spec) continue;  // The check was edited during the query.
       sampled.due = clock_.Now() + due[i].spec.interval;
-      const bool bad = readings[i].kind == Reading::Kind::kBad;
+      const bool bad = readings[i].result == SampleResult::kBad;
       sampled.samples.failures += bad;
-      sampled.samples.conclusive = readings[i].kind == Reading::Kind::kNone ? 0 : sampled.samples.conclusive + 1;
+      sampled.samples.conclusive = readings[i].result == SampleResult::kNoData ? 0 : sampled.samples.conclusive + 1;
       changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
       sampled.samples.message = readings[i].message;
       if (!readings[i].answered) {

@@ -74,7 +74,7 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
 // revision than its label shows.
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
-    const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
+    const auto& revision = ProjectionOf<RevisionProjection>(object);
     const std::int64_t number = OpenYurtNumberOf(object->meta()).value_or(revision.number);
     return revision.openyurt_hash != 0 && std::any_of(in_use.begin(), in_use.end(), [&](const RevisionPtr& used) {
              return used->first_number() < number;
@@ -85,24 +85,22 @@ bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<Rev
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
-  const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-  YAD_TRY(const auto others,
-          ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, daemon.meta));
+  const WorkloadKind other =
+      daemon.kind == WorkloadKind::kDeployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+  YAD_TRY(const auto others, ControlledObjects(stores_.WorkloadsOf(other), daemon.meta));
   const bool exists =
       std::any_of(others.begin(), others.end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
   if (!exists) return std::nullopt;
-  return ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
-                   std::string("the kind of the workload can't be changed: the present workloads are from ") +
-                       TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
-                       ". Restore that template, or delete the YurtAppDaemon and create it again"}});
+  return ToError(
+      {{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
+        std::string("the kind of the workload can't be changed: the present workloads are from ") +
+            TemplateField(other) + ". Restore that template, or delete the YurtAppDaemon and create it again"}});
 }
 
 Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const {
   const StatusView status(daemon.status);
   if (!status.is_ours() && !state.claimed) {
-    const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-    YAD_TRY(const auto own,
-            ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, daemon.meta));
+    YAD_TRY(const auto own, ControlledObjects(stores_.WorkloadsOf(daemon.kind), daemon.meta));
     if (!status.is_empty() || !own.empty()) {
       YAD_TRY_VOID(state.history.ClaimOpenYurtRevisions(daemon, stop));
       state.claimed = true;
@@ -138,7 +136,7 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   Snapshot snapshot;
   snapshot.daemon = std::move(daemon);
   const YurtAppDaemon& wanted = snapshot.daemon;
-  Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
+  const Store& store = stores_.WorkloadsOf(wanted.kind);
   YAD_TRY(auto pools, stores_.pools.List());
   YAD_TRY(auto workloads, ControlledObjects(store, wanted.meta));
   YAD_TRY(auto orphans, store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns));
@@ -185,8 +183,9 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
     // because the next status does not name it.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
-    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
-    // ignored. If all workloads have the same revision, this is the current revision.
+    // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same
+    // label, the label names the current revision. But if OpenYurt has made a newer revision than this, the label is
+    // outdated too. The current revision is then the common origin of the workloads (see OriginOf), if they have one.
     const RevisionPtr named = history.Named(revisions, *labels.begin());
     const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
@@ -226,12 +225,6 @@ Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::s
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
   if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;
-}
-
-Result<bool> Observer::ReadImagePulls(const Json& previous, Snapshot& snapshot) const {
-  YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  snapshot.image_volumes = image_volumes_.Known();
-  return known;
 }
 
 // An earlier leader may have written a newer status than the cached one, for example because a check failed. Without
@@ -305,7 +298,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services) return NotReady{stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
-  YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
+  YAD_TRY(const bool pulls_known, ReadPrefetches(stores_.prefetches, previous, snapshot));
   if (!checks_known || !pulls_known) return NotReady{kServicesPoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
@@ -313,6 +306,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
     unseen.insert(workload.object->meta().key.name);
     snapshot.workloads.push_back(std::move(workload));
   }
+  snapshot.image_volumes = image_volumes_.Known();
   snapshot.now = clock_.WallNow();
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);

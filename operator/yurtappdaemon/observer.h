@@ -85,8 +85,6 @@ class Observer {
   // Reads whether a freeze stops all updates, and which pools wait because of a condition of one of their Nodes.
   // Returns false until the first reads have succeeded or failed.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
-  // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
-  Result<bool> ReadImagePulls(const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;

@@ -152,13 +152,11 @@ Duration Reconciler::HealthPaceOf(const ObjectKey& daemon) const {
 }
 
 void Reconciler::Forget(const ObjectKey& key) {
+  states_.With([&](auto& states) { states.erase(key); });
   reporter_.Forget(key);
-  const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
-  if (!known) return;
-  Reporter::RemoveMetrics(key);
   RemovalGate::Forget(key);
   DaemonEvents::Forget(key);
-  if (misplaced_ != nullptr) MisplacedPods::Forget(key);
+  MisplacedPods::Forget(key);
   if (sampler_ != nullptr) sampler_->SetChecks(key, {});
 }
 
@@ -189,7 +187,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (outcome.rejected) return Fail(*outcome.rejected);
   ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
-  const PrefetchOutcome pulls = PullImages(seen.snapshot, plan, outcome, *state, stop);
+  const PrefetchOutcome pulls = prefetches_.Apply(seen.snapshot, plan, outcome, stop);
+  state->rejected_prefetches = pulls.rejected;
   Learn(seen, outcome, *state);
 
   const PodDiagnoser::Answer examined =
@@ -232,13 +231,6 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
     if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
   }
   state.rejected_jobs = std::move(rejected);
-  return outcome;
-}
-
-PrefetchOutcome Reconciler::PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written,
-                                       DaemonState& state, std::stop_token stop) const {
-  PrefetchOutcome outcome = prefetches_.Apply(snapshot, plan, written, stop);
-  state.rejected_prefetches = outcome.rejected;
   return outcome;
 }
 

@@ -70,9 +70,6 @@ class Reconciler {
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
   // Creates and deletes the Jobs of checks, and starts and stops the sampling of Prometheus checks.
   CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
-  // Creates and deletes the DaemonSets that pull images.
-  PrefetchOutcome PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written, DaemonState& state,
-                             std::stop_token stop) const;
   // Stores the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status

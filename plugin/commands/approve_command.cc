@@ -6,7 +6,6 @@
 #include "plugin/commands/approval.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 
 namespace yad {
 

@@ -1,23 +1,25 @@
 #include "plugin/commands/arguments.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace yad {
 namespace {
 
-// Returns the flag with this name, such as "--namespace" or "-n"; nullptr if no command has it.
-const FlagHelp* FlagNamed(const std::vector<CommandHelp>& commands, std::string_view name) {
+const FlagHelp* FlagOfAny(const std::vector<CommandHelp>& commands, std::string_view name) {
   for (const CommandHelp& command : commands) {
-    const auto found = std::find_if(command.flags.begin(), command.flags.end(), [&](const FlagHelp& flag) {
-      return flag.name == name || (!flag.brief.empty() && flag.brief == name);
-    });
-    if (found != command.flags.end()) return &*found;
+    if (const FlagHelp* flag = FindFlag(command.flags, name)) return flag;
   }
   return nullptr;
 }
 
 }  // namespace
+
+const FlagHelp* FindFlag(const std::vector<FlagHelp>& flags, std::string_view name) {
+  const auto found = std::find_if(flags.begin(), flags.end(), [&](const FlagHelp& flag) {
+    return flag.name == name || (!flag.brief.empty() && flag.brief == name);
+  });
+  return found == flags.end() ? nullptr : &*found;
+}
 
 std::vector<std::string> AdaptArguments(const std::vector<std::string>& arguments,
                                         const std::vector<CommandHelp>& commands) {
@@ -27,7 +29,7 @@ std::vector<std::string> AdaptArguments(const std::vector<std::string>& argument
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     const bool may_be_flag = !is_value && !no_flags && argument.starts_with('-');
-    const FlagHelp* flag = may_be_flag ? FlagNamed(commands, std::string_view(argument).substr(0, equals)) : nullptr;
+    const FlagHelp* flag = may_be_flag ? FlagOfAny(commands, std::string_view(argument).substr(0, equals)) : nullptr;
     no_flags = no_flags || (may_be_flag && argument == "--");
     is_value = flag != nullptr && flag->takes_value && equals == std::string::npos;
     if (flag == nullptr || equals == std::string::npos) {

@@ -6,7 +6,6 @@
 #include "operator/api/well_known.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/view/capacity_table.h"
 
 namespace yad {

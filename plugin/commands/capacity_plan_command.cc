@@ -4,7 +4,6 @@
 #include "plugin/commands/capacity_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/view/capacity_table.h"
 

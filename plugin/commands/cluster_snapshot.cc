@@ -9,7 +9,6 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/services.h"
-#include "plugin/commands/revision_of.h"
 
 namespace yad {
 namespace {

@@ -6,11 +6,10 @@
 #include "operator/api/well_known.h"
 #include "operator/capacity/autoscaler.h"
 #include "operator/client/auth/config.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "plugin/commands/approval.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/view/pool_table.h"
@@ -36,13 +35,6 @@ struct CommandLine {
   const FlagHelp* open_flag = nullptr;  // set if the last word is a flag without its value
   std::string kubeconfig, context, ns;
 };
-
-const FlagHelp* FindFlag(const std::vector<FlagHelp>& flags, const std::string& word) {
-  const std::string name = word.substr(0, word.find('='));
-  const auto found = std::find_if(flags.begin(), flags.end(),
-                                  [&](const FlagHelp& flag) { return flag.name == name || flag.brief == name; });
-  return found == flags.end() ? nullptr : &*found;
-}
 
 const CommandHelp* FindCommand(const std::vector<CommandHelp>& commands, const std::string& name) {
   const auto found =
@@ -70,7 +62,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
       const std::vector<FlagHelp>& flags = line.command != nullptr ? line.command->flags : commands.front().flags;
       const std::size_t equals = word.find('=');
       const bool attached = word[1] != '-' && word.size() > 2 && equals != 2;  // "-nshops" is short for "-n shops"
-      const FlagHelp* flag = FindFlag(flags, attached ? word.substr(0, 2) : word);
+      const FlagHelp* flag = FindFlag(flags, word.substr(0, attached ? 2 : equals));
       if (flag == nullptr || !flag->takes_value) continue;
       if (attached) {
         SetValue(line, *flag, word.substr(2));

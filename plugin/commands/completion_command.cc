@@ -1,6 +1,5 @@
 // kubectl yad completion: scripts that run `kubectl-yad __complete`.
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 
 namespace yad {
 namespace {

@@ -7,7 +7,6 @@
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"

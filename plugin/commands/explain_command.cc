@@ -14,9 +14,8 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/explanation.h"
-#include "plugin/commands/nodepool_versions.h"
+#include "plugin/commands/object_reader.h"
 
 namespace yad {
 namespace {

@@ -5,9 +5,8 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
-#include "plugin/commands/freeze_end.h"
 #include "plugin/commands/operator_namespace.h"
+#include "plugin/commands/option_values.h"
 
 namespace yad {
 namespace {

@@ -2,10 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/manifest/yaml_writer.h"
 #include "plugin/view/table.h"

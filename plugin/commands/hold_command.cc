@@ -9,8 +9,7 @@
 #include "operator/cluster/nodepool_type.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
-#include "plugin/commands/nodepool_versions.h"
+#include "plugin/commands/object_reader.h"
 #include "plugin/view/console.h"
 
 namespace yad {

@@ -2,7 +2,6 @@
 
 #include "operator/cluster/nodepool_type.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/nodepool_versions.h"
 
 namespace yad {
 

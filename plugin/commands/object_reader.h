@@ -1,7 +1,9 @@
-// Reads objects for commands that take them from a cluster or from a file.
+// Reads objects for commands that take them from a cluster or from a file. Sends requests about NodePools, which a
+// server may serve in several API versions.
 #ifndef PLUGIN_COMMANDS_OBJECT_READER_H_
 #define PLUGIN_COMMANDS_OBJECT_READER_H_
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,20 @@ class ClusterReader : public ObjectReader {
  private:
   Client& client_;
 };
+
+// Calls `send` with each API version of NodePools until a call succeeds, or until the server responds that the pool
+// does not exist or that the request is forbidden. Returns the last result. A request in one version may fail: if a
+// pool is stored in another version, the server needs a conversion webhook, which may no longer exist. `types` must not
+// be empty (see DiscoverNodePoolTypes).
+template <typename Send>
+auto InAnyVersion(const std::vector<ResourceType>& types, Send send) -> decltype(send(types.front())) {
+  for (auto type = types.begin();; ++type) {
+    auto result = send(*type);
+    const bool answered =
+        result || result.error().reason == Reason::kNotFound || result.error().reason == Reason::kForbidden;
+    if (answered || std::next(type) == types.end()) return result;
+  }
+}
 
 }  // namespace yad
 

@@ -1,69 +1,72 @@
 #include "plugin/commands/option_values.h"
 
 #include <charconv>
+#include <chrono>
 
 #include "operator/api/names.h"
 #include "operator/base/clock.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
-#include "plugin/commands/freeze_end.h"
-#include "plugin/commands/object_name.h"
 #include "plugin/view/text.h"
 
 namespace yad {
+namespace {
 
-std::string CheckDuration(const std::string& text) {
-  return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: give one such as 90s, 5m or 1h30m";
+tl::unexpected<Error> NotValid(const std::string& why) { return Fail(Reason::kBadRequest, why); }
+
+Result<std::string> ValidName(const std::string& name, const std::string& what, const std::string& fault) {
+  if (fault.empty()) return name;
+  return NotValid("\"" + name + "\" is not a valid " + what + ": " + fault);
 }
 
-std::string CheckTime(const std::string& text) {
-  return ParseTime(text) != WallTime()
-             ? ""
-             : "\"" + text + "\" is not a valid time: give an RFC 3339 time such as 2026-11-22T12:00:00Z";
+}  // namespace
+
+Result<std::chrono::milliseconds> DurationValue(const std::string& text) {
+  if (const auto duration = ParseDuration(text)) return *duration;
+  return NotValid("\"" + text + "\" is not a valid duration: give one such as 90s, 5m or 1h30m");
 }
 
-std::string CheckDaemonName(const std::string& argument) {
-  const auto name = DaemonNameOf(argument);
-  return name ? "" : name.error().message;
+Result<WallTime> TimeValue(const std::string& text) {
+  if (const WallTime time = ParseTime(text); time != WallTime()) return time;
+  return NotValid("\"" + text + "\" is not a valid time: give an RFC 3339 time such as 2026-11-22T12:00:00Z");
 }
 
-std::string CheckAutoscalerName(const std::string& argument) {
-  const auto name = AutoscalerNameOf(argument);
-  return name ? "" : name.error().message;
+Result<std::string> PoolNameValue(const std::string& pool) {
+  return ValidName(pool, "name of a NodePool", CheckDns1123Subdomain(pool));
 }
 
-std::string CheckPoolName(const std::string& pool) {
-  const std::string fault = CheckDns1123Subdomain(pool);
-  return fault.empty() ? "" : "\"" + pool + "\" is not a valid name of a NodePool: " + fault;
+Result<std::string> NamespaceValue(const std::string& ns) { return ValidName(ns, "namespace", CheckDns1123Label(ns)); }
+
+Result<std::string> RevisionNameValue(const std::string& revision) {
+  return ValidName(revision, "name of a revision", CheckDns1123Subdomain(revision));
 }
 
-std::string CheckNamespace(const std::string& ns) {
-  const std::string fault = CheckDns1123Label(ns);
-  return fault.empty() ? "" : "\"" + ns + "\" is not a valid namespace: " + fault;
+Result<std::string> FreezeReasonValue(const std::string& reason) {
+  if (reason.empty()) return NotValid("the reason must not be empty");
+  if (reason.size() <= kMaxFreezeReason) return reason;
+  return NotValid("the reason has " + std::to_string(reason.size()) + " bytes, and may have at most " +
+                  std::to_string(kMaxFreezeReason) + ": give a shorter reason");
 }
 
-std::string CheckRevisionName(const std::string& revision) {
-  const std::string fault = CheckDns1123Subdomain(revision);
-  return fault.empty() ? "" : "\"" + revision + "\" is not a valid name of a revision: " + fault;
+Result<std::string> FreezeEndValue(const std::string& end) {
+  YAD_TRY_VOID(FreezeEnd(end, Clock::Real().WallNow()));
+  return end;
 }
 
-std::string CheckFreezeReason(const std::string& reason) {
-  if (reason.empty()) return "the reason must not be empty";
-  if (reason.size() <= kMaxFreezeReason) return "";
-  return "the reason has " + std::to_string(reason.size()) + " bytes, and may have at most " +
-         std::to_string(kMaxFreezeReason) + ": give a shorter reason";
+Result<double> RateValue(const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const char* const end = text.data() + text.size() - (percent ? 1 : 0);
+  double rate = -1;
+  const auto [read, error] = std::from_chars(text.data(), end, rate);
+  if (percent) rate /= 100;
+  if (error == std::errc() && read == end && rate >= 0 && rate <= 1) return rate;
+  return NotValid("\"" + text + "\" is not a valid probability: give one such as 5% or 0.05");
 }
 
-std::string CheckFreezeEnd(const std::string& end) {
-  const auto time = FreezeEnd(end, Clock::Real().WallNow());
-  return time ? "" : time.error().message;
-}
-
-std::string CheckRate(const std::string& text) {
-  return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: give one such as 5% or 0.05";
-}
-
-std::string CheckDryRun(const std::string& kind) {
-  return ParseDryRun(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
+Result<DryRun> DryRunValue(const std::string& kind) {
+  if (kind == "none") return DryRun::kNone;
+  if (kind == "client") return DryRun::kClient;
+  if (kind == "server") return DryRun::kServer;
+  return NotValid("--dry-run must be none, client or server, not \"" + kind + "\"");
 }
 
 std::string CheckCombination(const PluginOptions& options) {
@@ -97,22 +100,26 @@ std::string CheckCombination(const PluginOptions& options) {
   return "";
 }
 
-std::optional<DryRun> ParseDryRun(const std::string& kind) {
-  if (kind == "none") return DryRun::kNone;
-  if (kind == "client") return DryRun::kClient;
-  if (kind == "server") return DryRun::kServer;
-  return std::nullopt;
-}
-
-std::optional<double> ParseRate(const std::string& text) {
-  const bool percent = text.ends_with('%');
-  const char* const end = text.data() + text.size() - (percent ? 1 : 0);
-  double rate = -1;
-  const auto [read, error] = std::from_chars(text.data(), end, rate);
-  if (error != std::errc() || read != end) return std::nullopt;
-  if (percent) rate /= 100;
-  if (!(rate >= 0 && rate <= 1)) return std::nullopt;
-  return rate;
+Result<WallTime> FreezeEnd(const std::string& text, WallTime now) {
+  const std::string quoted = "\"" + text + "\"";
+  WallTime end = ParseTime(text);
+  if (end == WallTime()) {
+    // Rejects a number without a unit. ParseDuration would read it as seconds, but here it is more likely an incomplete
+    // date.
+    const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
+    const auto duration = bare ? std::nullopt : ParseDuration(text);
+    if (!duration) {
+      return Fail(Reason::kBadRequest, quoted +
+                                           " is not a valid time: give an RFC 3339 time such as "
+                                           "2026-12-24T18:00:00Z, or a duration from now such as 12h");
+    }
+    end = now + *duration;
+  }
+  if (end <= now) {
+    return Fail(Reason::kBadRequest, quoted + " is not in the future (the time is " + FormatTime(now) +
+                                         "): give a later time, or a duration from now such as 12h");
+  }
+  return std::chrono::ceil<std::chrono::seconds>(end);
 }
 
 }  // namespace yad

@@ -1,32 +1,34 @@
-// Checks values of the command line. Each function returns an error message; "" if the value is valid. Pure.
+// Parses and checks values of the command line. Each function fails with kBadRequest and a message for the user.
 #ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
 #define PLUGIN_COMMANDS_OPTION_VALUES_H_
 
-#include <optional>
+#include <chrono>
 #include <string>
 
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
 #include "plugin/commands/plugin_options.h"
 
 namespace yad {
 
-std::string CheckDuration(const std::string& text);
-std::string CheckTime(const std::string& text);  // RFC 3339
-std::string CheckDaemonName(const std::string& argument);
-std::string CheckAutoscalerName(const std::string& argument);
-std::string CheckPoolName(const std::string& pool);
-std::string CheckNamespace(const std::string& ns);
-std::string CheckRevisionName(const std::string& revision);
-std::string CheckFreezeReason(const std::string& reason);
-std::string CheckFreezeEnd(const std::string& end);
-std::string CheckRate(const std::string& text);
-std::string CheckDryRun(const std::string& kind);
-// Checks rules about several flags and arguments, such as flags that exclude each other.
+Result<std::chrono::milliseconds> DurationValue(const std::string& text);
+Result<WallTime> TimeValue(const std::string& text);  // RFC 3339
+Result<std::string> PoolNameValue(const std::string& pool);
+Result<std::string> NamespaceValue(const std::string& ns);
+Result<std::string> RevisionNameValue(const std::string& revision);
+Result<std::string> FreezeReasonValue(const std::string& reason);
+Result<std::string> FreezeEndValue(const std::string& end);  // returns `end`
+Result<double> RateValue(const std::string& text);           // from 0 to 1, or from 0% to 100%
+Result<DryRun> DryRunValue(const std::string& kind);
+
+// Checks rules about several flags and arguments, such as flags that exclude each other. Returns an error message; ""
+// if the options are valid.
 std::string CheckCombination(const PluginOptions& options);
 
-// Parses a value of --dry-run. Returns nullopt for other strings.
-std::optional<DryRun> ParseDryRun(const std::string& kind);
-// Parses a probability from 0 to 1 or from 0% to 100%. Returns nullopt for other strings.
-std::optional<double> ParseRate(const std::string& text);
+// Parses the end of a freeze (--until): a time in RFC 3339, or a duration from `now` such as "12h". Returns the time in
+// whole seconds. Fails if `text` is neither, or if the time is not after `now`. The error message has
+// examples of valid values, but does not contain the name of the flag.
+Result<WallTime> FreezeEnd(const std::string& text, WallTime now);
 
 }  // namespace yad
 

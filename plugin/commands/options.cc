@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "plugin/commands/arguments.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
 #include "plugin/commands/option_values.h"
 #include "plugin/view/text.h"
@@ -49,8 +48,8 @@ class Parser {
     app_.add_option("--kubeconfig", options_.kubeconfig, "Kubeconfig file. Default: the file that kubectl would use.");
     app_.add_option("--context", options_.context, "Context of the kubeconfig. Default: the current context.");
     app_.add_option("-n,--namespace", options_.ns, "Namespace. Default: the namespace of the context.");
-    Duration(app_, "--request-timeout", options_.request_timeout,
-             "Timeout of one request to the server, such as 10s or 1m; 0 means 30s.");
+    Parsed(&app_, "--request-timeout", "DURATION", DurationValue, options_.request_timeout,
+           "Timeout of one request to the server, such as 10s or 1m; 0 means 30s.");
     AddCommands();
   }
 
@@ -75,21 +74,36 @@ class Parser {
     return added;
   }
 
-  // Adds a flag for a duration. `value` is std::chrono::milliseconds or an optional of it.
-  template <typename Value>
-  static void Duration(CLI::App& app, const std::string& flag, Value& value, const std::string& help) {
-    app.add_option_function<std::string>(
-           flag, [&value](const std::string& text) { value = *ParseDuration(text); }, help)
-        ->type_name("DURATION")
-        ->check(CheckDuration);
+  // Adds a command for one YurtAppDaemon.
+  CLI::App* AddForDaemon(Command command, const std::string& name, const std::string& summary,
+                         const std::string& examples) {
+    CLI::App* added = Add(command, name, summary, examples);
+    Name(added)->required();
+    return added;
   }
 
-  CLI::Option* Name(CLI::App* app, const std::string& help = "YurtAppDaemon: NAME or yad/NAME.") {
+  // Returns a check that fails with the message of the Error that `parse` returns.
+  template <typename Parse>
+  static auto CheckWith(Parse parse) {
+    return [parse](const std::string& text) {
+      const auto value = parse(text);
+      return value ? std::string() : value.error().message;
+    };
+  }
+
+  // Adds a flag or an argument. `parse` returns the value of a string, or an Error if the string is not valid.
+  template <typename Parse, typename Value>
+  static CLI::Option* Parsed(CLI::App* app, const std::string& name, const std::string& type, Parse parse, Value& value,
+                             const std::string& help) {
     return app
         ->add_option_function<std::string>(
-            "NAME", [this](const std::string& text) { options_.daemon = *DaemonNameOf(text); }, help)
-        ->type_name("")
-        ->check(CheckDaemonName);
+            name, [parse, &value](const std::string& text) { value = *parse(text); }, help)
+        ->type_name(type)
+        ->check(CheckWith(parse));
+  }
+
+  CLI::Option* Name(CLI::App* app) {
+    return Parsed(app, "NAME", "", DaemonNameOf, options_.daemon, "YurtAppDaemon: NAME or yad/NAME.");
   }
 
   void Pool(CLI::App* app) {
@@ -97,14 +111,12 @@ class Parser {
            "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "Name of the NodePool.")
         ->type_name("")
         ->required()
-        ->check(CheckPoolName);
+        ->check(CheckWith(PoolNameValue));
   }
 
   void OperatorNamespace(CLI::App* app) {
-    app->add_option("--operator-namespace", options_.operator_ns,
-                    "Namespace of the operator. Default: the namespace of its Deployment.")
-        ->type_name("NAMESPACE")
-        ->check(CheckNamespace);
+    Parsed(app, "--operator-namespace", "NAMESPACE", NamespaceValue, options_.operator_ns,
+           "Namespace of the operator. Default: the namespace of its Deployment.");
   }
 
   void Output(CLI::App* app, std::initializer_list<const char*> formats) {
@@ -130,20 +142,7 @@ class Parser {
         ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   }
 
-  void DryRunFlag(CLI::App* app) {
-    app->add_option_function<std::string>(
-           "--dry-run", [this](const std::string& kind) { options_.dry_run = *ParseDryRun(kind); },
-           "client: the command only prints the result. server: the server checks the request, but stores nothing.")
-        ->type_name("none|client|server")
-        ->check(CheckDryRun);
-  }
-
-  void Now(CLI::App* app, const std::string& help) {
-    app->add_option_function<std::string>(
-           "--now", [this](const std::string& text) { options_.now = ParseTime(text); }, help)
-        ->type_name("TIME")
-        ->check(CheckTime);
-  }
+  void Now(CLI::App* app, const std::string& help) { Parsed(app, "--now", "TIME", TimeValue, options_.now, help); }
 
   void File(CLI::App* app, const std::string& help) {
     app->add_option("-f,--filename", options_.file, help)->type_name("FILE");
@@ -169,17 +168,17 @@ class Parser {
   }
 
   void AddViews() {
-    CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
-                           "  kubectl yad status web\n"
-                           "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
-    Name(status)->required();
+    CLI::App* status =
+        AddForDaemon(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
+                     "  kubectl yad status web\n"
+                     "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
     status
         ->add_flag(
             "-w,--watch", status_watch_,
             "If set, the command waits until the rollout ends. With --watch=false, it shows the progress and exits.")
         ->default_str("true");
-    Duration(*status, "--timeout", options_.timeout,
-             "Maximum time to wait. When it expires, the exit code is 4. Default: 0, no limit.");
+    Parsed(status, "--timeout", "DURATION", DurationValue, options_.timeout,
+           "Maximum time to wait. When it expires, the exit code is 4. Default: 0, no limit.");
 
     CLI::App* pools =
         Add(Command::kPools, "pools", "Show the pools of a YurtAppDaemon or, without NAME, all YurtAppDaemons",
@@ -190,53 +189,45 @@ class Parser {
     pools->add_flag("-w,--watch", options_.watch, "If set, the command shows changes until it is interrupted.");
     Output(pools, {"wide", "json", "yaml", "name"});
 
-    CLI::App* history = Add(Command::kHistory, "history", "Show the revisions of a YurtAppDaemon",
-                            "  kubectl yad history web\n  kubectl yad history web --revision=3");
-    Name(history)->required();
+    CLI::App* history = AddForDaemon(Command::kHistory, "history", "Show the revisions of a YurtAppDaemon",
+                                     "  kubectl yad history web\n  kubectl yad history web --revision=3");
     Revision(history, "--revision",
              "Number of the revision whose template and overrides are shown. Default: 0, which shows all revisions.");
     Output(history, {"json", "yaml", "name"});
   }
 
   void AddActions() {
-    CLI::App* undo = Add(Command::kUndo, "undo",
-                         "Restore the template, the serviceTemplate and the overrides of an earlier revision",
-                         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
-    Name(undo)->required();
+    CLI::App* undo = AddForDaemon(
+        Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
+        "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Revision(undo, "--to-revision",
              "Number of the revision to restore. Default: 0, the newest earlier one that has not failed.");
-    DryRunFlag(undo);
+    Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
+           "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});
 
-    CLI::App* pause =
-        Add(Command::kPause, "pause", "Pause the rollout: until resume, no pool is updated to another revision",
-            "  kubectl yad pause web");
-    Name(pause)->required();
+    CLI::App* pause = AddForDaemon(Command::kPause, "pause",
+                                   "Pause the rollout: until resume, no pool is updated to another revision",
+                                   "  kubectl yad pause web");
     Output(pause, {"json", "yaml", "name"});
 
-    CLI::App* resume = Add(Command::kResume, "resume", "End a pause", "  kubectl yad resume web");
-    Name(resume)->required();
+    CLI::App* resume = AddForDaemon(Command::kResume, "resume", "End a pause", "  kubectl yad resume web");
     Output(resume, {"json", "yaml", "name"});
 
-    CLI::App* restart =
-        Add(Command::kRestart, "restart",
-            "Restart the pods of all pools by a rollout; with --pool, restart the pods of some pools immediately",
-            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
-    Name(restart)->required();
+    CLI::App* restart = AddForDaemon(
+        Command::kRestart, "restart",
+        "Restart the pods of all pools by a rollout; with --pool, restart the pods of some pools immediately",
+        "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     restart
         ->add_option("--pool", options_.pools, "Pool whose pods are restarted immediately; may be given several times.")
         ->allow_extra_args(false)
         ->type_name("POOL");
     Output(restart, {"json", "yaml", "name"});
 
-    CLI::App* approve = Add(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
-                            "  kubectl yad approve web north --revision=web-5cb667fbdb");
-    Name(approve)->required();
-    approve
-        ->add_option("--revision", options_.approved_revision,
-                     "Name of the revision. The command fails if status.updateRevision differs from it.")
-        ->type_name("NAME")
-        ->check(CheckRevisionName);
+    CLI::App* approve = AddForDaemon(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
+                                     "  kubectl yad approve web north --revision=web-5cb667fbdb");
+    Parsed(approve, "--revision", "NAME", RevisionNameValue, options_.approved_revision,
+           "Name of the revision. The command fails if status.updateRevision differs from it.");
     approve
         ->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate that have approval Manual.")
         ->type_name("")
@@ -264,7 +255,7 @@ class Parser {
     render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")
         ->allow_extra_args(false)
         ->type_name("POOL")
-        ->check(CheckPoolName);
+        ->check(CheckWith(PoolNameValue));
     render
         ->add_option("--pool-file", options_.pool_file,
                      "File with the NodePools, whose labels, types and taints are then known; - is standard input.")
@@ -292,9 +283,8 @@ class Parser {
 
     AddFreeze();
 
-    CLI::App* windows = Add(Command::kWindows, "windows", "Show when the update windows of each pool open",
-                            "  kubectl yad windows web\n  kubectl yad windows web -o json");
-    Name(windows)->required();
+    CLI::App* windows = AddForDaemon(Command::kWindows, "windows", "Show when the update windows of each pool open",
+                                     "  kubectl yad windows web\n  kubectl yad windows web -o json");
     Output(windows, {"json", "yaml"});
 
     CLI::App* explain =
@@ -310,17 +300,11 @@ class Parser {
                            "Freeze updates: until unfreeze or a given time, no update of any YurtAppDaemon starts",
                            "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
                            "  kubectl yad freeze --reason='incident 42' --until=12h");
-    freeze
-        ->add_option("--reason", options_.reason,
-                     "Reason for the freeze. The status of the YurtAppDaemons shows it while pools wait.")
-        ->type_name("TEXT")
-        ->required()
-        ->check(CheckFreezeReason);
-    freeze
-        ->add_option("--until", options_.until,
-                     "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.")
-        ->type_name("TIME")
-        ->check(CheckFreezeEnd);
+    Parsed(freeze, "--reason", "TEXT", FreezeReasonValue, options_.reason,
+           "Reason for the freeze. The status of the YurtAppDaemons shows it while pools wait.")
+        ->required();
+    Parsed(freeze, "--until", "TIME", FreezeEndValue, options_.until,
+           "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.");
     OperatorNamespace(freeze);
     Output(freeze, {"json", "yaml", "name"});
 
@@ -344,8 +328,8 @@ class Parser {
             "objects from this file, and sends no request to a server.")
         ->type_name("SNAPSHOT");
     Now(simulate, "Time at which the simulation begins (RFC 3339). Default: now.");
-    Duration(*simulate, "--duration", options_.duration,
-             "Duration of each pool's update. Default: the duration of the pool's last update, or 2m.");
+    Parsed(simulate, "--duration", "DURATION", DurationValue, options_.duration,
+           "Duration of each pool's update. Default: the duration of the pool's last update, or 2m.");
     simulate->add_flag(
         "--failing", options_.failing,
         "If set, every simulated update fails, so the output shows how many pools a bad revision would reach.");
@@ -355,14 +339,10 @@ class Parser {
   }
 
   void AddFailures(CLI::App* simulate) {
-    CLI::Option* rate =
-        simulate
-            ->add_option_function<std::string>(
-                "--failure-rate", [this](const std::string& text) { options_.failure_rate = ParseRate(text); },
-                "Probability that the update of a pool fails, such as 5%. If set, the command also simulates the "
-                "rollout --runs times with random failures.")
-            ->type_name("RATE")
-            ->check(CheckRate);
+    CLI::Option* rate = Parsed(simulate, "--failure-rate", "RATE", RateValue, options_.failure_rate,
+                               "Probability that the update of a pool fails, such as 5%. If set, the command also "
+                               "simulates the rollout --runs "
+                               "times with random failures.");
     simulate->add_option("--runs", options_.runs, "Number of simulations with random failures. Default: 100.")
         ->type_name("N")
         ->check(CLI::Range(1, kMaxFailureRuns))
@@ -389,12 +369,7 @@ class Parser {
     CLI::App* capacity =
         Add(Command::kCapacity, "capacity", "Show the NodePoolAutoscalers with their leased nodes and shortages",
             "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
-    capacity
-        ->add_option_function<std::string>(
-            "NAME", [this](const std::string& text) { options_.autoscaler = *AutoscalerNameOf(text); },
-            "NodePoolAutoscaler: NAME or npa/NAME.")
-        ->type_name("")
-        ->check(CheckAutoscalerName);
+    Parsed(capacity, "NAME", "", AutoscalerNameOf, options_.autoscaler, "NodePoolAutoscaler: NAME or npa/NAME.");
     Output(capacity, {"json", "yaml"});
 
     CLI::App* plan = capacity->add_subcommand(

@@ -9,9 +9,8 @@
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
-#include "plugin/commands/revision_of.h"
+#include "plugin/commands/revisions.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/yaml_writer.h"
 

@@ -28,6 +28,10 @@ Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std
 // Returns the revision with this number. If it does not exist, the error lists the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
+// Returns the newest revision in `known` that has the content of the daemon's spec. If none has this content, returns
+// the revision that the operator would create, with its name.
+RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
+
 // Returns the part of the spec that is stored in this revision.
 Json SpecOf(const Revision& revision);
 

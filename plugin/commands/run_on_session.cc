@@ -1,49 +1,20 @@
+#include <map>
+
 #include "plugin/commands/commands.h"
-#include "plugin/commands/options.h"
 
 namespace yad {
 
 Result<int> RunOnSession(Session& session) {
-  switch (session.options.command) {
-    case Command::kStatus:
-      return RunStatus(session);
-    case Command::kPools:
-      return RunPools(session);
-    case Command::kHistory:
-      return RunHistory(session);
-    case Command::kUndo:
-      return RunUndo(session);
-    case Command::kPause:
-    case Command::kResume:
-      return RunPause(session);
-    case Command::kRestart:
-      return RunRestart(session);
-    case Command::kApprove:
-      return RunApprove(session);
-    case Command::kHold:
-    case Command::kRelease:
-      return RunHold(session);
-    case Command::kFreeze:
-      return RunFreeze(session);
-    case Command::kUnfreeze:
-      return RunUnfreeze(session);
-    case Command::kWindows:
-      return RunWindows(session);
-    case Command::kExplain:
-      return RunExplain(session);
-    case Command::kSimulate:
-      return RunSimulate(session);
-    case Command::kDiff:
-      return RunDiff(session);
-    case Command::kCapacity:
-      return RunCapacity(session);
-    case Command::kDashboard:
-    case Command::kRender:
-    case Command::kCapacityPlan:
-    case Command::kCompletion:
-    case Command::kVersion:
-      break;
-  }
+  static const std::map<Command, Result<int> (*)(Session&)> kFunctions{
+      {Command::kStatus, RunStatus},   {Command::kPools, RunPools},       {Command::kHistory, RunHistory},
+      {Command::kUndo, RunUndo},       {Command::kPause, RunPause},       {Command::kResume, RunPause},
+      {Command::kRestart, RunRestart}, {Command::kApprove, RunApprove},   {Command::kHold, RunHold},
+      {Command::kRelease, RunHold},    {Command::kFreeze, RunFreeze},     {Command::kUnfreeze, RunUnfreeze},
+      {Command::kWindows, RunWindows}, {Command::kExplain, RunExplain},   {Command::kSimulate, RunSimulate},
+      {Command::kDiff, RunDiff},       {Command::kCapacity, RunCapacity},
+  };
+  const auto found = kFunctions.find(session.options.command);
+  if (found != kFunctions.end()) return found->second(session);
   return Fail(Reason::kInternalError, "this command runs without a session");
 }
 

@@ -8,7 +8,6 @@
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/operator_namespace.h"
 #include "plugin/commands/snapshot_file.h"
 #include "plugin/commands/timeline.h"

@@ -6,7 +6,6 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/daemon_watch.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/view/live_view.h"
 #include "plugin/view/pool_table.h"
 #include "plugin/view/progress.h"

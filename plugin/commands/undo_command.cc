@@ -3,7 +3,6 @@
 
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/commands/undo.h"
 

@@ -10,7 +10,6 @@
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_reader.h"
 #include "plugin/commands/pool_opening.h"
 #include "plugin/view/console.h"

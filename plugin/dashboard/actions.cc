@@ -6,7 +6,6 @@
 
 #include "operator/api/names.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/view/console.h"
 #include "plugin/view/warnings.h"
 

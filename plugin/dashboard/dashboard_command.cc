@@ -7,7 +7,6 @@
 #include "operator/api/well_known.h"
 #include "operator/runtime/signals.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/operator_namespace.h"
 #include "plugin/dashboard/browser.h"
 #include "plugin/dashboard/dashboard.h"

@@ -15,7 +15,7 @@
 #include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/nodepool_versions.h"
+#include "plugin/commands/object_reader.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"

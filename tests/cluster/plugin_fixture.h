@@ -9,7 +9,7 @@ namespace yad::testing {
 
 class PluginTest : public BothKinds {
  protected:
-  // The exit codes of plugin/exit_code.h. They are repeated here, because scripts rely on the numbers.
+  // The exit codes of plugin/commands/options.h. They are repeated here, because scripts rely on the numbers.
   static constexpr int kDone = 0;
   static constexpr int kNo = 1;
   static constexpr int kUsage = 2;

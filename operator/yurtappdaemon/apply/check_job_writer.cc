@@ -10,7 +10,7 @@
 #include "operator/client/status_error.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
-#include "operator/yurtappdaemon/apply/short_error.h"
+#include "operator/yurtappdaemon/apply/collect.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 

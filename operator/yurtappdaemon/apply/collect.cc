@@ -92,10 +92,7 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   // The reason is not kConflict, because the operator retries a conflict every second. The webhook would revert the
   // write each time.
   const Error undone{Reason::kUnknown,
-                     "the server does not keep the new revision: an admission webhook reverts the update",
-                     0,
-                     std::nullopt,
-                     {}};
+                     "the server does not keep the new revision: an admission webhook reverts the update"};
   pool.outstanding = true;
   pool.not_kept.clear();
   pool.failure_reason = "UpdateUndone";
@@ -185,6 +182,15 @@ void Retry(const Error& error, Outcome& outcome) {
     return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
   };
   if (!outcome.retry || wait(error) > wait(*outcome.retry)) outcome.retry = error;
+}
+
+Error ShortError(const Error& error) {
+  constexpr std::size_t kMaxShortMessage = 4 * 1024;
+  Error result{error.reason, Cut(error.message, kMaxShortMessage), error.http_status, error.retry_after};
+  std::set<std::string> reasons;
+  for (const Cause& cause : error.causes) reasons.insert(cause.reason);
+  for (const std::string& reason : reasons) result.causes.push_back({"", reason, ""});
+  return result;
 }
 
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,

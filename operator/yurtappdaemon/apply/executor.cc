@@ -12,7 +12,6 @@
 #include "operator/base/synchronized.h"
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
-#include "operator/yurtappdaemon/apply/short_error.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -59,10 +58,6 @@ void ShortenErrors(PoolAttempt& attempt) {
 
 // The state that the parallel writes of one reconcile share.
 struct PlanExecutor::Batch {
-  Batch(const YurtAppDaemon& of, const Plan& planned, WorkloadNames known, LiveChecks& live_checks,
-        std::stop_token token)
-      : daemon(of), plan(planned), names(std::move(known)), checks(live_checks), stop(std::move(token)) {}
-
   const YurtAppDaemon& daemon;
   const Plan& plan;
   const WorkloadNames names;  // names of workloads by pool, from status
@@ -71,7 +66,7 @@ struct PlanExecutor::Batch {
   std::atomic<std::size_t> bytes = 0;  // bytes of JSON that were written
   // Two digests of each response that had all requested values: NormalizedDigestOf the response, and
   // RenderSpecFingerprint of the request. A later response with the same two digests is not compared.
-  Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
+  Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested{};
 };
 
 Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
@@ -254,7 +249,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
   std::vector<Removal> removals = plan.removals;
   const Status marked = remover_.Mark(daemon, removals, stop);
-  Batch batch(daemon, plan, *std::move(names), checks, stop);
+  Batch batch{daemon, plan, *std::move(names), checks, stop};
   std::vector<PoolAttempt> attempts(writes.size());
   std::vector<Status> removed(removals.size());
   ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {

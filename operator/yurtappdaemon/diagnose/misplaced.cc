@@ -7,7 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
+#include "operator/base/join.h"
 #include "operator/base/metrics.h"
 #include "operator/cluster/informers.h"
 #include "operator/runtime/paged_list.h"
@@ -89,7 +89,7 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
   if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
-  Log(found ? Status() : Fail(found.error()));
+  read_log_.Report(found);
   if (!found) {
     // If the operator lacks the permission to read Nodes or pods, a retry does not help. The next change of the pool
     // causes another count.
@@ -128,13 +128,15 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   options.label_selector = std::string(kPoolNameLabel) + "=" + pool;
   options.limit = kItemsInAPage;
   std::map<std::string, ByWorkload> elsewhere;  // by node
-  const auto read = ForEachPod(client_, options, kPodPages, stop, [&](const Json& pod) -> Status {
+  const auto add = [&](const JsonDocument& document) {
+    const Json pod = document.TreeOfObject();
     const ObjectMeta meta = ParseMeta(pod);
     const std::string node = StringAt(pod, {"spec", "nodeName"});
-    if (!Runs(pod, meta) || members.contains(node)) return {};
-    if (const auto workload = WorkloadOf(meta)) ++elsewhere[node][*workload];
-    return {};
-  });
+    const auto workload = Runs(pod, meta) && !members.contains(node) ? WorkloadOf(meta) : std::nullopt;
+    if (workload) ++elsewhere[node][*workload];
+    return true;
+  };
+  const auto read = ForEachListed(client_, kPodType, options, stop, add, kPodPages);
   if (!read) return Fail(read.error());
 
   Found found;
@@ -213,7 +215,7 @@ void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, co
     if (!object) continue;
     const bool one = count == 1;
     events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
-                   std::to_string(count) + (one ? " pod" : " pods") + " of pool " + pool + (one ? " runs" : " run") +
+                   Pluralize(count, "pod") + " of pool " + pool + (one ? " runs" : " run") +
                        " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
                        ") and still " + (one ? "counts" : "count") + " as ready; delete " +
                        (one ? "this pod, so that it is" : "these pods, so that they are") +
@@ -263,17 +265,6 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
 
 void MisplacedPods::Forget(const ObjectKey& daemon) {
   metrics::Remove("yurtappdaemon_misplaced_replicas", DaemonLabels(daemon));
-}
-
-void MisplacedPods::Log(const Status& read) {
-  if (!read && read.error().reason == Reason::kCancelled) return;
-  const bool fails = !read;
-  if (failing_.exchange(fails) == fails) return;
-  if (fails) {
-    log::Warn("nodes or pods can't be read: status does not count misplaced pods", {{"error", read.error()}});
-  } else {
-    log::Info("nodes and pods can be read again: status counts misplaced pods");
-  }
 }
 
 }  // namespace yad

@@ -7,7 +7,6 @@
 
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
@@ -180,11 +179,8 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
     return ++seen % kPodsInAPage != 0 || clock_.Now() < end;
   };
   const auto read = ForEachListed(client_, kPodType, options, stop, examine, kPages);
-  if (!read) {
-    Log(pods_fail_, "pods", Fail(read.error()));
-    return std::nullopt;
-  }
-  Log(pods_fail_, "pods", {});
+  pods_log_.Report(read);
+  if (!read) return std::nullopt;
   if (*read > 1) budget_.Take(*read - 1);
 
   // The uid of the pod or the StatefulSet whose Events are read; "" if no Events are needed. Only Events explain why a
@@ -200,37 +196,16 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   }
   if (events_of.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) events_of = meta.uid;
   std::optional<PodFault> fault_in_events;
-  Status events_read;
   if (!events_of.empty()) {
-    if (const auto events = EventsAbout(meta.key.ns, events_of, stop)) {
-      fault_in_events = FaultOfEvents(*events, now);
-    } else {
-      events_read = Fail(events.error());
-    }
+    budget_.Take(1);
+    const auto events = ReadEventsAbout(client_, meta.key.ns, events_of, stop);
+    events_log_.Report(events);
+    if (events) fault_in_events = FaultOfEvents(*events, now);
     for (PodFacts& pod : pods) {
       if (pod.waiting_uid == events_of) pod.fault = std::exchange(fault_in_events, std::nullopt);
     }
   }
-  if (!events_of.empty()) Log(events_fail_, "pods' events", events_read);
   return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
-}
-
-Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const std::string& uid,
-                                                    std::stop_token stop) {
-  budget_.Take(1);
-  return ReadEventsAbout(client_, ns, uid, stop);
-}
-
-void PodDiagnoser::Log(std::atomic<bool>& failing, const char* what, const Status& read) {
-  if (!read && read.error().reason == Reason::kCancelled) return;
-  const bool fails = !read;
-  if (failing.exchange(fails) == fails) return;
-  if (fails) {
-    log::Warn("pods or their events can't be read: status may lack the reasons why pools are not ready",
-              {{"what", what}, {"error", read.error()}});
-  } else {
-    log::Info("pods or their events can be read again", {{"what", what}});
-  }
 }
 
 }  // namespace yad

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 
-#include <atomic>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
+#include "operator/base/failure_log.h"
 #include "operator/client/client.h"
 #include "operator/client/rate_limiter.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
@@ -69,15 +69,14 @@ class PodDiagnoser {
   // Returns nullopt if the pods could not be read. Reads no further page after `end`.
   std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,
                                         std::stop_token stop);
-  Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
-  // Logs the first of several failures in a row, and the first success after them.
-  void Log(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;
   Clock& clock_;
   RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};  // for all daemons together
-  std::atomic<bool> pods_fail_{false};
-  std::atomic<bool> events_fail_{false};
+  FailureLog pods_log_{"pods can't be read: status may lack the reasons why pools are not ready",
+                       "pods can be read again"};
+  FailureLog events_log_{"the events of pods can't be read: status may lack the reasons why pools are not ready",
+                         "the events of pods can be read again"};
 };
 
 }  // namespace yad

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
@@ -59,7 +59,7 @@ std::int64_t Ordinal(const std::string& name) {
 bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
-  if (StringAt(*ready, {"status"}) == "True") return false;
+  if (IsTrue(ready)) return false;
   // The clock of the pod's node sets this time. If the time is far in the future, that clock is wrong, and the pod
   // counts as not ready.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
@@ -151,9 +151,9 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
       .ns = stateful_set.ns, .label_selector = std::string(kPoolNameLabel) + "=" + update->pool, .limit = kPageLimit};
   // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;
-  const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {
-    AddToSurvey(pod, *update, since, survey);
-    return {};
+  const auto read = ForEachListed(client, kPodType, options, stop, [&](const JsonDocument& pod) {
+    AddToSurvey(pod.TreeOfObject(), *update, since, survey);
+    return true;
   });
   if (!read) return Fail(read.error());
   const bool lacks_pods = survey.pods < update->replicas;

@@ -36,7 +36,7 @@ ReflectorOptions WatchingFreeze(const std::string& ns) {
 std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now) {
   for (const ObjectPtr& object : config_maps) {
     if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
-    const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
+    const Freeze& freeze = ProjectionOf<FreezeProjection>(object).freeze;
     if (InForce(freeze, now)) return freeze;
   }
   return std::nullopt;

@@ -131,7 +131,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
 // Returns whether all containers of the pod have waited for their creation for longer than kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
-  if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
+  if (!IsTrue(scheduled)) return false;
   if (now - ParseTime(StringAt(*scheduled, {"lastTransitionTime"})) < kCreationTakes) return false;
   bool waits = false;
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {

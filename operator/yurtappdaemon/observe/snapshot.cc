@@ -60,9 +60,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   state->healthy =
       state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
   if (state->replicas <= updated) state->steady_replicas = std::min(updated, state->available_replicas);
-  if (const Json* available = FindCondition(object, "Available")) {
+  if (const Json* available = FindCondition(object, "Available"))
     state->available_condition = StringAt(*available, {"status"});
-  }
   state->rolling = !state->healthy && (!state->observed || updated < want || state->replicas > updated);
   if (const Json* progressing = FindCondition(object, "Progressing")) {
     const std::string reason = StringAt(*progressing, {"reason"});
@@ -71,14 +70,12 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
       state->deadline_exceeded_at =
           ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
       state->failure_message = StringAt(*progressing, {"message"});
-    } else if (StringAt(*progressing, {"status"}) == "True" && reason != "NewReplicaSetAvailable") {
+    } else if (IsTrue(progressing) && reason != "NewReplicaSetAvailable") {
       state->rolling = !state->healthy;
     }
   }
-  if (const Json* failure = FindCondition(object, "ReplicaFailure");
-      failure != nullptr && StringAt(*failure, {"status"}) == "True" && !state->healthy) {
-    state->rejection = RejectionOfPod(StringAt(*failure, {"message"}));
-  }
+  const Json* failure = FindCondition(object, "ReplicaFailure");
+  if (IsTrue(failure) && !state->healthy) state->rejection = RejectionOfPod(StringAt(*failure, {"message"}));
   return state;
 }
 
@@ -119,13 +116,9 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
   auto job = std::make_unique<CheckJobState>();
   job->pool = StringAt(object, {"metadata", "labels", kPoolNameLabel});
   job->check = StringAt(object, {"metadata", "labels", kCheckLabel});
-  const auto is_true = [&](const char* type) {
-    const Json* condition = FindCondition(object, type);
-    return condition != nullptr && StringAt(*condition, {"status"}) == "True" ? condition : nullptr;
-  };
-  if (is_true("Complete") != nullptr) {
+  if (IsTrue(FindCondition(object, "Complete"))) {
     job->state = CheckJobState::State::kComplete;
-  } else if (const Json* failed = is_true("Failed")) {
+  } else if (const Json* failed = FindCondition(object, "Failed"); IsTrue(failed)) {
     job->state = CheckJobState::State::kFailed;
     job->message = Cut(StringAt(*failed, {"message"}), kMaxMessage);
     const WallTime start = ParseTime(StringAt(object, {"status", "startTime"}));
@@ -169,8 +162,15 @@ bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
   });
 }
 
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name) {
+  const auto at =
+      std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), name,
+                       [](const PoolRef& pool, std::string_view wanted) { return pool.pool().name < wanted; });
+  return at != snapshot.pools.end() && at->pool().name == name ? &*at : nullptr;
+}
+
 WorkloadRef MakeWorkloadRef(ObjectPtr object) {
-  std::string pool = static_cast<const WorkloadState*>(object->projection())->pool;
+  std::string pool = ProjectionOf<WorkloadState>(object).pool;
   if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);
   return {std::move(object), std::move(pool)};
 }

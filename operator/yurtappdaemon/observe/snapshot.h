@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"
@@ -98,8 +99,8 @@ using RevisionPtr = std::shared_ptr<const Revision>;
 
 struct PoolRef {
   std::shared_ptr<const StoredObject> object;
-  const NodePool& pool() const { return static_cast<const PoolProjection*>(object->projection())->pool; }
-  std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
+  const NodePool& pool() const { return ProjectionOf<PoolProjection>(object).pool; }
+  std::uint64_t fingerprint() const { return ProjectionOf<PoolProjection>(object).fingerprint; }
 };
 
 // The fields of a workload's JSON that ProjectDeployment and ProjectStatefulSet read.
@@ -119,7 +120,7 @@ inline const JsonParts kProjectedOfWorkloads = {
 struct WorkloadRef {
   ObjectPtr object;
   std::string pool;  // from the selector; if the selector does not contain a pool, from the label
-  const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
+  const WorkloadState& state() const { return ProjectionOf<WorkloadState>(object); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
 // Returns whether one of the workloads lacks kRenderedFromAnnotation, in which the operator records the RenderInputs.
@@ -145,7 +146,7 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object);
 
 struct CheckJobRef {
   ObjectPtr object;
-  const CheckJobState& state() const { return *static_cast<const CheckJobState*>(object->projection()); }
+  const CheckJobState& state() const { return ProjectionOf<CheckJobState>(object); }
 };
 
 // A check's Job that the server did not accept.
@@ -166,7 +167,7 @@ std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 struct PrefetchRef {
   ObjectPtr object;
   WallTime since{};  // the timeout counts from this time
-  const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
+  const PrefetchState& state() const { return ProjectionOf<PrefetchState>(object); }
 };
 
 // A DaemonSet that would pull images, but can't be created.
@@ -248,6 +249,9 @@ struct Snapshot {
   std::set<std::string> begun;   // groups whose update to revision `update` has begun; their approval stays valid
   WallTime now;
 };
+
+// Returns the selected pool with this name, or nullptr.
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name);
 
 }  // namespace yad
 

@@ -32,8 +32,7 @@ inline Target TargetOf(const Snapshot& snapshot) {
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);
-  if (complete == nullptr) return StringAt(status, {"currentRevision"}) == update;
-  return StringAt(*complete, {"status"}) == "True";
+  return complete == nullptr ? StringAt(status, {"currentRevision"}) == update : IsTrue(complete);
 }
 
 // Returns whether status shows that the rollout of the revision with the name `update` was complete once, and that no

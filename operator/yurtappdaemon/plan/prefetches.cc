@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/base/join.h"
+
 namespace yad {
 namespace {
 
@@ -54,8 +56,8 @@ void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch)
     return;
   }
   if (state.observed && !no_node) {
-    prefetch.message += ": " + std::to_string(state.ready) + " of " + std::to_string(state.desired) +
-                        (state.desired == 1 ? " node has" : " nodes have") + " them";
+    prefetch.message +=
+        ": " + std::to_string(state.ready) + " of " + Pluralize(state.desired, "node has", "nodes have") + " them";
   }
   ApplyTimeout(daemon_set.since, prefetch);
   if (no_node && prefetch.due) prefetch.due = std::min(daemon_set.since + kNoNodeAfter, *prefetch.due);

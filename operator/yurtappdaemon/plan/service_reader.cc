@@ -15,9 +15,7 @@ bool NamesServices(const Json& status) {
   return std::any_of(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !pool.service().empty(); });
 }
 
-bool HasTemplate(const ObjectPtr& revision) {
-  return static_cast<const RevisionProjection*>(revision->projection())->has_service;
-}
+bool HasTemplate(const ObjectPtr& revision) { return ProjectionOf<RevisionProjection>(revision).has_service; }
 
 }  // namespace
 

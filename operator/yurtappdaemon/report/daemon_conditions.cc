@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 
@@ -11,10 +12,6 @@ namespace {
 // The reason and the message of conditions if all pools are offline.
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
-
-std::string CountedPools(std::int64_t count, const char* one, const char* many) {
-  return std::to_string(count) + (count == 1 ? one : many);
-}
 
 std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
@@ -48,12 +45,10 @@ Condition Ready(const ConditionInput& input) {
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
   }
-  if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
-  }
+  if (counts.all_offline()) return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
-            CountedPools(counts.waiting, " pool waits", " pools wait") + " to be updated to the update revision"};
+            Pluralize(counts.waiting, "pool waits", "pools wait") + " to be updated to the update revision"};
   }
   return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
 }
@@ -81,10 +76,9 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   }
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
-    return condition(
-        "True", kWaitingForDeletion,
-        CountedPools(counts.waiting_for_user, " pool is updated when its", " pools are updated when their") +
-            " workload is deleted (OnDelete)");
+    return condition("True", kWaitingForDeletion,
+                     Pluralize(counts.waiting_for_user, "pool is updated when its", "pools are updated when their") +
+                         " workload is deleted (OnDelete)");
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
@@ -95,8 +89,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " +
-                         CountedPools(counts.waiting_for_user, " pool on its", " pools on their") +
-                         " present revision");
+                         Pluralize(counts.waiting_for_user, "pool on its", "pools on their") + " present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }
@@ -198,16 +191,11 @@ void SetConditions(const ConditionInput& input, Conditions& conditions) {
   conditions.Set(Ready(input));
   conditions.Set(Complete(input, complete, progressing));
   conditions.Set(progressing);
-  if (IsReconciling(input, complete, progressing)) {
-    conditions.Set({kReconcilingCondition, "True", progressing.reason, progressing.message});
-  } else {
-    conditions.Remove(kReconcilingCondition);
-  }
-  if (progressing.status == "False") {
-    conditions.Set({kStalledCondition, "True", progressing.reason, progressing.message});
-  } else {
-    conditions.Remove(kStalledCondition);
-  }
+  const auto set_if = [&](bool is_true, const char* type) {
+    is_true ? conditions.Set({type, "True", progressing.reason, progressing.message}) : conditions.Remove(type);
+  };
+  set_if(IsReconciling(input, complete, progressing), kReconcilingCondition);
+  set_if(progressing.status == "False", kStalledCondition);
   if (counts.failed > 0) {
     conditions.Set({"Degraded", "True", "PoolsFailed",
                     std::to_string(counts.failed) + " of " + std::to_string(counts.desired) + " pools failed"});

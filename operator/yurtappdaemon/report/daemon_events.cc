@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
+#include "operator/base/join.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
@@ -18,21 +19,15 @@ namespace {
 constexpr std::size_t kNamedPools = 8;
 
 std::string NamePools(const std::vector<std::string>& pools) {
-  return std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ") + NameSome(pools, kNamedPools);
+  return Pluralize(pools.size(), "pool") + ": " + NameSome(pools, kNamedPools);
 }
 
-void CountWrites(const char* operation, std::size_t count) {
-  if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_workload_writes_total", "Successful writes of workloads, by operation.",
-                      {{"operation", operation}})
-      .Increment(static_cast<double>(count));
-}
-
-void CountServiceWrites(const char* operation, std::size_t count) {
-  if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_service_writes_total", "Successful writes of pools' Services, by operation.",
-                      {{"operation", operation}})
-      .Increment(static_cast<double>(count));
+metrics::Counter& WritesOf(bool service, const char* operation) {
+  if (service)
+    return metrics::GetCounter("yurtappdaemon_service_writes_total",
+                               "Successful writes of pools' Services, by operation.", {{"operation", operation}});
+  return metrics::GetCounter("yurtappdaemon_workload_writes_total", "Successful writes of workloads, by operation.",
+                             {{"operation", operation}});
 }
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
@@ -70,8 +65,8 @@ void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outc
   const std::string kind = TypeOf(daemon.kind).kind;
   const auto report = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
                           const std::string& what, bool service = false) {
-    service ? CountServiceWrites(action, pools.size()) : CountWrites(action, pools.size());
     if (pools.empty()) return;
+    WritesOf(service, action).Increment(static_cast<double>(pools.size()));
     events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
     log::Info(
         service ? "Services written" : "Workloads written",

@@ -246,7 +246,7 @@ class View {
     view_.revision_failed = view_.late && !IsExcused();
     view_.other_cause = view_.late && !view_.revision_failed;
     if (outage) {
-      view_.message = "the pool went offline after its update, and so did pools that were not updated";
+      view_.message = "the pool went offline after its update, but pools that were not updated went offline too";
     } else if (plan_.overdue) {
       view_.message = "the pool went offline after its update, and has failed on the revision";
     } else {

@@ -15,21 +15,10 @@ namespace {
 using TraceStep = RolloutTrace::Step;
 using Memory = RolloutTrace::Memory;
 
-const char* StepName(TraceStep step) {
-  switch (step) {
-    case TraceStep::kWait:
-      return "wait";
-    case TraceStep::kUpdate:
-      return "update";
-    case TraceStep::kSoak:
-      return "soak";
-    case TraceStep::kCheck:
-      return "check";
-    case TraceStep::kDone:
-      break;
-  }
-  return "";
-}
+// In the order of RolloutTrace::Step.
+constexpr const char* kStepNames[] = {"wait", "update", "soak", "check", ""};
+
+const char* StepName(TraceStep step) { return kStepNames[static_cast<std::size_t>(step)]; }
 
 // Returns nullopt if the phase does not change the step.
 std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {

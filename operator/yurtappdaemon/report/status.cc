@@ -7,7 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
@@ -322,14 +322,13 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
 
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
   const Json* failure = FindConditionIn(status, kFailure);
-  return failure != nullptr && StringAt(*failure, {"status"}) == "True" && StringAt(*failure, {"reason"}) == reason &&
+  return IsTrue(failure) && StringAt(*failure, {"reason"}) == reason &&
          StringAt(*failure, {"message"}) == Cut(error.message, kMaxMessage);
 }
 
 bool SaysRemovalBlocked(const Json& status, const std::string& token) {
   const Json* blocked = FindConditionIn(status, kRemovalBlocked);
-  return blocked != nullptr && StringAt(*blocked, {"status"}) == "True" &&
-         StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
+  return IsTrue(blocked) && StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
 }
 
 }  // namespace yad

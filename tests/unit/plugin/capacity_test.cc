@@ -6,7 +6,6 @@
 
 #include "plugin/commands/capacity_snapshot.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/plugin.h"
 #include "plugin/view/capacity_table.h"
 #include "tests/support/fake_clock.h"

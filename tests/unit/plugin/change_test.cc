@@ -4,7 +4,7 @@
 
 #include "plugin/commands/approval.h"
 #include "plugin/commands/cluster_snapshot.h"
-#include "plugin/commands/revision_of.h"
+#include "plugin/commands/revisions.h"
 #include "plugin/commands/undo.h"
 #include "plugin/manifest/preview.h"
 #include "tests/unit/yurtappdaemon/builders.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/manifest/yaml_reader.h"
 #include "plugin/plugin.h"
 #include "tests/unit/plugin/session_fixture.h"

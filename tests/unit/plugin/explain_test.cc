@@ -4,7 +4,6 @@
 
 #include "operator/capacity/lease.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/explanation.h"
 #include "plugin/manifest/yaml_reader.h"
 #include "tests/unit/plugin/session_fixture.h"

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
-#include "plugin/commands/freeze_end.h"
+#include "plugin/commands/option_values.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {

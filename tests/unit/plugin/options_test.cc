@@ -5,7 +5,6 @@
 
 #include <sstream>
 
-#include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
 
 namespace yad {

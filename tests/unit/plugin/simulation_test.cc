@@ -9,7 +9,6 @@
 
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/exit_code.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
