@@ -72,7 +72,7 @@ backquotes.
   for: 1h
   labels: {severity: info}
   annotations:
-    summary: For an hour, pools of {{ $daemon }} have been offline (now {{ `{{ $value }}` }}).
+    summary: At every moment of the last hour, pools of {{ $daemon }} were offline (now {{ `{{ $value }}` }}).
     description: {{ $pools }} shows these pools. A rollout continues without them.
 - alert: YurtAppDaemonRolloutStopped
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_rollout_stopped) > 0
@@ -96,7 +96,7 @@ backquotes.
   for: 24h
   labels: {severity: info}
   annotations:
-    summary: For a day, pools of {{ $daemon }} have waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
+    summary: At every moment of the last day, pools of {{ $daemon }} waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
     description: {{ $pools }} -o wide shows these pools, and how the wait ends.
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_blocked_removals) > 0
