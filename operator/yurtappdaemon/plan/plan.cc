@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "operator/api/approvals.h"
 #include "operator/api/names.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/service.h"
