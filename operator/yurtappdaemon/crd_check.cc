@@ -54,7 +54,7 @@ constexpr std::pair<const char*, const char*> kFields[] = {
 };
 
 // Returns whether the schema has the field. In a list, the path continues in the schema of the entries.
-bool Knows(const Json& schema, const std::string& path) {
+bool HasField(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
   for (std::string name; std::getline(names, name, '.');) {
@@ -85,7 +85,7 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
         const std::string path = std::string(parent) + "." + name;
         const bool is_inside = std::any_of(missing.begin(), missing.end(),
                                            [&](const std::string& outer) { return IsFieldOf(path, outer); });
-        if (!is_inside && !Knows(*schema, path)) missing.push_back(path);
+        if (!is_inside && !HasField(*schema, path)) missing.push_back(path);
       }
     }
   }

@@ -188,7 +188,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
   const PrefetchOutcome pulls = prefetches_.Apply(seen.snapshot, plan, outcome, stop);
   state->rejected_prefetches = pulls.rejected;
-  Learn(seen, outcome, *state);
+  RecordOutcome(seen, outcome, *state);
 
   const PodDiagnoser::Findings examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
@@ -233,7 +233,7 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   return outcome;
 }
 
-void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
+void Reconciler::RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());

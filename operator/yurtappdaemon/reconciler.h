@@ -70,7 +70,7 @@ class Reconciler {
   // Creates and deletes the Jobs of checks, and starts and stops the sampling of Prometheus checks.
   CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
   // Stores the results that the next plan needs, and reports the writes.
-  void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
+  void RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status
   // may be written. Zero: no status is delayed.
   Status Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,

@@ -61,7 +61,8 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools, sorted by the time at which their next read is due. Drops all other pools from
   // `memory`.
-  std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
+  std::vector<UnhealthyPool> FindUnhealthy(const std::vector<PoolOutcome>& pools, const Json& previous,
+                                           Memory& memory) const;
   // Reads the pods of the pools whose next read is due. The Turn in `memory` limits the reads: they begin at Turn::at,
   // and read at most Turn::pools pools. Reserves a Turn if `memory` has none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,

@@ -291,7 +291,7 @@ std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& pla
 
 // Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted is preferred, then the
 // workload with more available replicas, then the older workload.
-bool Better(const WorkloadRef& a, const WorkloadRef& b) {
+bool IsPreferred(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
     return std::tuple(meta.deleting(), -w.state().available_replicas, meta.creation_timestamp, meta.key.name);
@@ -306,7 +306,7 @@ class PoolWorkloads {
     owned_.reserve(snapshot.workloads.size());
     for (const WorkloadRef& workload : snapshot.workloads) {
       const WorkloadRef*& best = owned_[workload.pool];
-      if (best == nullptr || Better(workload, *best)) best = &workload;
+      if (best == nullptr || IsPreferred(workload, *best)) best = &workload;
     }
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
@@ -322,7 +322,7 @@ class PoolWorkloads {
     const auto [begin, end] = orphans_.equal_range(pool.pool().name);
     for (auto orphan = begin; orphan != end; ++orphan) {
       if (!IsOrphanOfOurs(snapshot_, *orphan->second, pool)) continue;
-      if (best == nullptr || Better(*orphan->second, *best)) best = orphan->second;
+      if (best == nullptr || IsPreferred(*orphan->second, *best)) best = orphan->second;
     }
     return best;
   }

@@ -215,7 +215,7 @@ class View {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
       if (plan_.offline_after_update) {
-        SetDark();
+        SetOfflineAfterUpdate();
       } else if (view_.reason.empty()) {
         view_.reason = kNoReadyNode;
       }
@@ -239,7 +239,7 @@ class View {
     SetUnhealthySeconds();
   }
 
-  void SetDark() {
+  void SetOfflineAfterUpdate() {
     const bool outage = plan_.health.deadline_paused;
     view_.reason = outage ? kSitesOffline : kWentDarkAfterUpdate;
     view_.late = plan_.overdue && !outage;
