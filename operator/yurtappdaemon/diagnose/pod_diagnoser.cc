@@ -77,7 +77,7 @@ PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const 
   Findings findings;
   const std::vector<UnhealthyPool> unhealthy = FindUnhealthy(pools, previous, memory);
   if (unhealthy.empty()) {
-    memory.turn_.reset();
+    memory.turn.reset();
     return findings;
   }
   DiagnoseDue(unhealthy, daemon.kind, memory, stop);
@@ -86,9 +86,9 @@ PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const 
   SteadyTime next = SteadyTime::max();
   for (const auto& [pool, known] : unhealthy) {
     if (known->diagnosis) findings.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
-    next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
+    next = std::min(next, known->Due() <= now && memory.turn ? memory.turn->at : known->Due());
   }
-  findings.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
+  findings.again = std::max<Duration>(std::max(next, memory.not_before) - now, kMinPause);
   return findings;
 }
 
@@ -101,8 +101,7 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::
     if (!IsUnhealthy(pool)) continue;
     const ObjectMeta& meta = pool.workload->object->meta();
     Memory::Pool& known = still[pool.plan->pool];
-    if (const auto old = memory.pools_.find(pool.plan->pool);
-        old != memory.pools_.end() && old->second.uid == meta.uid) {
+    if (const auto old = memory.pools.find(pool.plan->pool); old != memory.pools.end() && old->second.uid == meta.uid) {
       known = std::move(old->second);
     } else {
       if (!shown) shown.emplace(StatusView(previous));
@@ -114,7 +113,7 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::
     if (known.was_read && known.print != FingerprintOf(pool.workload->state())) known.interval = kFirstReadInterval;
     unhealthy.push_back({&pool, &known});
   }
-  memory.pools_ = std::move(still);
+  memory.pools = std::move(still);
   std::stable_sort(unhealthy.begin(), unhealthy.end(),
                    [](const UnhealthyPool& a, const UnhealthyPool& b) { return a.known->Due() < b.known->Due(); });
   return unhealthy;
@@ -124,25 +123,25 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
                                std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const auto take_turn = [&](std::ptrdiff_t due) {
-    if (memory.turn_ || due <= 0) return;
+    if (memory.turn || due <= 0) return;
     const int pools = static_cast<int>(std::min(due, kPoolsPerTurn));
-    memory.turn_ = Memory::Turn{budget_.Take(pools), pools};
+    memory.turn = Memory::Turn{budget_.Take(pools), pools};
   };
   const auto due = std::count_if(unhealthy.begin(), unhealthy.end(),
                                  [&](const UnhealthyPool& one) { return one.known->Due() <= now; });
-  if (now < memory.not_before_) return;
+  if (now < memory.not_before) return;
   take_turn(due);
-  if (due == 0 || memory.turn_->at > now) return;
+  if (due == 0 || memory.turn->at > now) return;
 
-  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn_->pools);
-  memory.turn_.reset();
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn->pools);
+  memory.turn.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
     auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
     known.last = now;
     if (!diagnosis) {
       known.interval = kMaxReadInterval;
-      memory.not_before_ = now + kFailureBackoff;
+      memory.not_before = now + kFailureBackoff;
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
@@ -152,7 +151,7 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
     if (IsShorterForm(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
     if (const SteadyTime then = clock_.Now(); then >= now + kLongestTurn) {
-      memory.not_before_ = then + kFailureBackoff;
+      memory.not_before = then + kFailureBackoff;
       return;
     }
   }

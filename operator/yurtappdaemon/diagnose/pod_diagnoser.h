@@ -23,9 +23,7 @@ class PodDiagnoser {
   PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
-  class Memory {
-   private:
-    friend class PodDiagnoser;
+  struct Memory {
     struct Pool {
       std::string uid;          // of the workload
       std::uint64_t print = 0;  // digest of the workload's state at the last read
@@ -40,9 +38,9 @@ class PodDiagnoser {
       SteadyTime at;
       int pools;
     };
-    std::map<std::string, Pool> pools_;  // by name
-    std::optional<Turn> turn_;           // nullopt: no reads are reserved
-    SteadyTime not_before_{};            // after a failed or slow read: the earliest time of the next read
+    std::map<std::string, Pool> pools;  // by name
+    std::optional<Turn> turn;           // nullopt: no reads are reserved
+    SteadyTime not_before{};            // after a failed or slow read: the earliest time of the next read
   };
 
   struct Findings {
