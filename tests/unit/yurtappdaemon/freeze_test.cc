@@ -424,16 +424,16 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
 TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
-  ForbiddenReads denial("no right");
+  ForbiddenReads reads("no permission");
   ::testing::internal::CaptureStderr();
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(29)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden("cannot list configmaps: InternalError: etcd", start + seconds(30)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(31)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(60)));
-  EXPECT_TRUE(denial.IsPermanentlyForbidden(forbidden, start + seconds(61)));
-  EXPECT_TRUE(denial.IsPermanentlyForbidden(forbidden, start + seconds(100)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden("", start + seconds(101)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(29)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden("cannot list configmaps: InternalError: etcd", start + seconds(30)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(31)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(60)));
+  EXPECT_TRUE(reads.IsPermanentlyForbidden(forbidden, start + seconds(61)));
+  EXPECT_TRUE(reads.IsPermanentlyForbidden(forbidden, start + seconds(100)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden("", start + seconds(101)));
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(log.find("WARN  no right error="), std::string::npos) << log;
   EXPECT_EQ(log.find("no right"), log.rfind("no right")) << log;
