@@ -421,7 +421,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
+TEST(ForbiddenReadsTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
   ForbiddenReads reads("no permission");
@@ -435,8 +435,8 @@ TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   EXPECT_TRUE(reads.IsPermanentlyForbidden(forbidden, start + seconds(100)));
   EXPECT_FALSE(reads.IsPermanentlyForbidden("", start + seconds(101)));
   const std::string log = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(log.find("WARN  no right error="), std::string::npos) << log;
-  EXPECT_EQ(log.find("no right"), log.rfind("no right")) << log;
+  EXPECT_NE(log.find("WARN  no permission error="), std::string::npos) << log;
+  EXPECT_EQ(log.find("no permission"), log.rfind("no permission")) << log;
 }
 
 TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {
