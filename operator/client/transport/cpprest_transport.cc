@@ -7,9 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
