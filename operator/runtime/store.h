@@ -127,6 +127,8 @@ class Store {
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
+
+    const ObjectKey& key() const { return (after ? after : before)->meta().key; }
   };
   // Replaces the objects with those of a complete list. Returns the changes, including deletions.
   // - An object from Observe stays if it is newer than the list.
