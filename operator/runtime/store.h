@@ -66,8 +66,8 @@ class StoredObject {
   // Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
-  // Returns the approximate size in memory, without the projection and without memory that objects share.
-  std::size_t bytes() const;
+  // Returns the number of bytes after compression, without those that objects share.
+  std::size_t packed_bytes() const { return packed_.size(); }
   // Returns the number of bytes before compression, which is close to the length of the object's JSON.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
