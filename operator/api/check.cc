@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "operator/api/names.h"
 #include "operator/api/quantity.h"

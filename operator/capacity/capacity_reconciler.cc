@@ -8,7 +8,7 @@
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
 #include "operator/client/status_error.h"

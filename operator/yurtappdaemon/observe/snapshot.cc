@@ -1,13 +1,13 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <system_error>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/number.h"
 #include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
@@ -139,11 +139,7 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
 }
 
 std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
-  const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
-  const char* const end = text.data() + text.size();
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  return ParseNumber<std::int64_t>(revision.Annotation(kOpenYurtNumberAnnotation));
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
