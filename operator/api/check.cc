@@ -1,14 +1,13 @@
 #include "operator/api/check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "operator/api/names.h"
 #include "operator/api/quantity.h"
-#include "operator/api/validation.h"
+#include "operator/base/number.h"
 
 namespace yad {
 namespace {
@@ -23,10 +22,7 @@ std::optional<double> QuantityOf(const Json& value) {
   if (value.is_number_integer()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
   const auto text = CanonicalQuantity(value.get_ref<const std::string&>());
-  if (!text) return std::nullopt;
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), number);
-  return fault == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+  return text ? ParseNumber<double>(*text) : std::nullopt;
 }
 
 std::optional<double> QuantityAt(const Json& object, std::string_view field) {

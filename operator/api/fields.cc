@@ -4,8 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/api/label_selector.h"
-
 namespace yad {
 namespace {
 
@@ -157,23 +155,6 @@ void CheckNames(const JsonField& field, FieldErrors& errors) {
     const std::string* text = AsText(name, errors);
     if (text != nullptr && text->empty()) errors.Add(FieldError::Required(name.path, "must not be empty"));
   }
-}
-
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices) {
-  const JsonField pools = entry.Child("pools");
-  const JsonField selector = entry.Child("nodepoolSelector");
-  if (!pools.present() && !selector.present()) {
-    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
-    return;
-  }
-  if (pools.present() && selector.present()) {
-    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
-  }
-  CheckNames(pools, errors);
-  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
-    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
-  }
-  if (selector.present()) LabelSelector::Parse(*selector.value, selector.path, errors);
 }
 
 }  // namespace yad

@@ -56,10 +56,9 @@ void CheckUniqueName(const JsonField& name, std::string (*check)(std::string_vie
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
-// are missing, the error lists the fields in `choices`.
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
-                          const char* choices = "`pools`, `nodepoolSelector`");
+// Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
+// different for Jobs and Deployments.
+void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 
 }  // namespace yad
 

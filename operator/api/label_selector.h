@@ -13,6 +13,8 @@
 
 namespace yad {
 
+struct JsonField;
+
 // A parsed label selector. Immutable; any thread may read it.
 class LabelSelector {
  public:
@@ -47,7 +49,7 @@ class LabelSelector {
     std::vector<std::string> values;  // sorted, without duplicates
 
     // Parses an entry of matchExpressions.
-    static Requirement Parse(const Json& expression, const std::string& path, FieldErrors& errors);
+    static Requirement Parse(const JsonField& expression, FieldErrors& errors);
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "operator/api/fields.h"
 #include "operator/api/names.h"
-#include "operator/api/validation.h"
 
 namespace yad {
 namespace {

@@ -11,6 +11,26 @@ namespace {
 constexpr std::int64_t kMostPrefetchesAhead = 100;
 constexpr std::int64_t kLongestPrefetchSeconds = 7 * 24 * 3600;
 
+// Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
+// are missing, the error lists the fields in `choices`.
+void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
+                          const char* choices = "`pools`, `nodepoolSelector`") {
+  const JsonField pools = entry.Child("pools");
+  const JsonField selector = entry.Child("nodepoolSelector");
+  if (!pools.present() && !selector.present()) {
+    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
+    return;
+  }
+  if (pools.present() && selector.present()) {
+    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
+  }
+  CheckNames(pools, errors);
+  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
+    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
+  }
+  if (selector.present()) LabelSelector::Parse(*selector.value, selector.path, errors);
+}
+
 // Checks that a group has exactly one of `pools`, `nodepoolSelector` and `percent`.
 void CheckPoolsOfGroup(const JsonField& group, FieldErrors& errors) {
   const JsonField percent = group.Child("percent");

@@ -3,9 +3,6 @@
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
-#include <initializer_list>
-#include <string_view>
-
 #include "operator/api/fields.h"
 #include "operator/api/label_selector.h"
 #include "operator/api/yurtappdaemon.h"
@@ -15,9 +12,6 @@ namespace yad {
 // Validates deploymentTemplate or statefulSetTemplate. `selector` is the parsed spec.selector, or nullptr if it has
 // errors.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
-// Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
-// different for Jobs and Deployments.
-void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 // `selector` is spec.selector, which is not parsed yet.
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
 // Adds an error for each change of a Service that would require its deletion.

@@ -107,10 +107,8 @@ std::chrono::seconds SecondsAt(const Json& spec, std::string_view block, std::st
 }  // namespace
 
 bool Standby::Matches(const StringMap& labels) const {
-  return std::all_of(node_selector.begin(), node_selector.end(), [&](const auto& wanted) {
-    const auto found = labels.find(wanted.first);
-    return found != labels.end() && found->second == wanted.second;
-  });
+  return std::all_of(node_selector.begin(), node_selector.end(),
+                     [&](const auto& wanted) { return HasValue(labels, wanted.first, wanted.second); });
 }
 
 FieldErrors ValidateNodePoolAutoscaler(const Json& object) {

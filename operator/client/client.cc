@@ -7,7 +7,7 @@
 #include "operator/client/status_error.h"
 #include "operator/client/url.h"
 #include "operator/client/watch_stream.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

@@ -42,8 +42,12 @@ bool NodePoolCrd::DeletedPoolsBefore(const std::string& workload_created) const 
   return known && (!exists || workload_created < created);
 }
 
+ObjectReference NodePoolCrdReference() {
+  return {kCrdType.ApiVersion(), kCrdType.kind, {"", kNodePoolType.resource + "." + kNodePoolType.group}, "", ""};
+}
+
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
-  const auto crd = client.Get(kCrdType, {"", kNodePoolType.resource + "." + kNodePoolType.group}, stop);
+  const auto crd = client.Get(kCrdType, NodePoolCrdReference().key, stop);
   NodePoolCrd result;
   if (crd) {
     const ObjectMeta meta = ParseMeta(*crd);
@@ -101,10 +105,8 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (failed.count == 0) lower_ = 0;
   YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   if (unavailable && !reported_) {
-    // The reference has no uid, because the CRD is not read here.
-    const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record(
-        {kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable", "List",
+        NodePoolCrdReference(), EventType::kWarning, "ConversionUnavailable", "List",
         "NodePools can't be read, because the webhook that converts them does not respond; the operator tries "
         "each version of this CRD. Restore that webhook, or store all NodePools in one version: " +
             failed.last.message);

@@ -58,6 +58,9 @@ struct NodePoolCrd {
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
+// Returns a reference to the NodePool CRD, for Events. It has no uid, because the CRD is not read.
+ObjectReference NodePoolCrdReference();
+
 // Reads the pool from the server. Returns nullopt if the pool does not exist. Fails with kConflict if the server does
 // not serve the type. Sends a LIST and not a GET, so that the operator does not need the permission `get`. Sets
 // `resource_version` to the version of the list.

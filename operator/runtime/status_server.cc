@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/runtime/acceptor.h"
 
@@ -40,13 +41,9 @@ using Handlers = std::map<std::string, StatusServer::Handler>;
 using Response = http::response<http::string_body>;
 
 StatusServer::Reply Call(const StatusServer::Handler& handler) {
-  try {
-    return handler();
-  } catch (const std::exception& exception) {
-    log::Err("a status handler threw an exception", {{"what", exception.what()}});
-  } catch (...) {
-    log::Err("a status handler threw an exception");
-  }
+  auto reply = CatchExceptions([&]() -> Result<StatusServer::Reply> { return handler(); });
+  if (reply) return *std::move(reply);
+  log::Err("a status handler threw an exception", {{"error", reply.error()}});
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "operator/base/weak_table.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/json_bytes.h"
 
 namespace yad {

@@ -18,7 +18,7 @@
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "operator/yurtappdaemon/plan/services.h"

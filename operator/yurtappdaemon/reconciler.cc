@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -12,7 +11,7 @@
 #include "operator/base/log.h"
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 
@@ -71,10 +70,10 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 // - the update revision
 // - the current revision in `status`
 // - the current revision in the old status, if `old_status_counts`
-// - the revisions in the plans and in the labels of the workloads. `named` finds the revision for a label.
+// - the revisions in the plans and in the labels of the workloads
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
-                                    bool old_status_counts,
-                                    const std::function<RevisionPtr(const std::string& label)>& named) {
+                                    bool old_status_counts, const RevisionHistory::State& revisions,
+                                    RevisionHistory& history) {
   std::set<std::string> live{snapshot.update->name, StatusView(status).current_revision()};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
   std::set<std::string_view> labels;          // distinct values of the revision label
@@ -90,7 +89,7 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
     if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
   }
   for (const std::string_view label : labels) {
-    if (const RevisionPtr revision = named(std::string(label))) live.insert(revision->name);
+    if (const RevisionPtr revision = history.Named(revisions, std::string(label))) live.insert(revision->name);
   }
   return live;
 }
@@ -191,10 +190,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   state->rejected_prefetches = pulls.rejected;
   Learn(seen, outcome, *state);
 
-  const PodDiagnoser::Answer examined =
+  const PodDiagnoser::Findings examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  LookReasons reasons;
+  RequeueReasons reasons;
   const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
@@ -212,7 +211,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
-  const Result<ReconcileResult> next = NextLook(reasons);
+  const Result<ReconcileResult> next = NextReconcile(reasons);
   if (next && reasons.retry)
     log::Warn("some objects of a YurtAppDaemon could not be written",
               {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});
@@ -280,8 +279,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   // must not be pruned.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
-      LiveRevisions(snapshot, outcome, status, old_status_counts,
-                    [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
+      LiveRevisions(snapshot, outcome, status, old_status_counts, seen.revisions, state.history);
   return state.history.Prune(snapshot.daemon, seen.revisions, live, stop);
 }
 

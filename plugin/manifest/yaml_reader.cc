@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "operator/api/object.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

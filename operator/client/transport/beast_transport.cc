@@ -1,5 +1,3 @@
-#include "operator/client/transport/beast_transport.h"
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -18,6 +16,7 @@
 
 #include "operator/client/transport/connection_pool.h"
 #include "operator/client/transport/dialer.h"
+#include "operator/client/transport/transport_options.h"
 
 namespace yad {
 namespace {

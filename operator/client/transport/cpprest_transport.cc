@@ -1,5 +1,3 @@
-#include "operator/client/transport/cpprest_transport.h"
-
 #include <cpprest/http_client.h>
 #include <netdb.h>
 #include <openssl/ssl.h>
@@ -15,6 +13,7 @@
 
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
+#include "operator/client/transport/transport_options.h"
 
 // Replaces the OpenSSL function that loads the system's CAs. cpprestsdk calls it for each connection, which would take
 // 10 ms and 1 MB each time. TlsClient::MakeContext loads the system's CAs if they are needed.

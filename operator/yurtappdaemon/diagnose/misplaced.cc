@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // enough for most pools
+constexpr int kRequestsPerCount = 2;  // enough for most pools
 constexpr std::size_t kMaxReadsByName = 32;
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
@@ -78,7 +78,7 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
   return pools_.With([&](auto& pools) -> std::optional<Duration> {
     Pool& known = pools[pool];
     if (known.counted && now < known.last + kMinInterval) return known.last + kMinInterval - now;
-    if (!known.turn) known.turn = budget_.Take(kRequestsOfALook);
+    if (!known.turn) known.turn = budget_.Take(kRequestsPerCount);
     if (*known.turn > now) return *known.turn - now;
     known.turn.reset();
     return std::nullopt;

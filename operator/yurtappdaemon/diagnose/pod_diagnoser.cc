@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 #include <utility>
 
 #include "operator/api/label_selector.h"
@@ -24,8 +23,8 @@ constexpr Duration kMinPause = std::chrono::seconds(1);
 constexpr Duration kLongestTurn = std::chrono::seconds(2);
 // The intervals between the reads of a pool's pods. The first read is after a second, because most pods are ready by
 // then and need not be read. The intervals then grow.
-constexpr Duration kFirstLook = std::chrono::seconds(1);
-constexpr Duration kSeldomLook = std::chrono::minutes(1);
+constexpr Duration kFirstReadInterval = std::chrono::seconds(1);
+constexpr Duration kMaxReadInterval = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
 constexpr int kPodsInAPage = 100;
 constexpr int kPages = 10;
@@ -57,7 +56,7 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   const PoolPhase phase = entry->phase();
   if (phase != PoolPhase::kUpdating && phase != PoolPhase::kUnhealthy && phase != PoolPhase::kFailed)
     return std::nullopt;
-  if (!IsFaultOfPods(entry->reason())) {
+  if (!IsPodProblem(entry->reason())) {
     if (entry->state() == kCreatedState) return std::nullopt;
     return Diagnosis{std::string(entry->state()), "", "", true};
   }
@@ -73,24 +72,24 @@ bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
 
 }  // namespace
 
-PodDiagnoser::Answer PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
-                                           const Json& previous, Memory& memory, std::stop_token stop) {
-  Answer answer;
+PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
+                                             const Json& previous, Memory& memory, std::stop_token stop) {
+  Findings findings;
   const std::vector<UnhealthyPool> unhealthy = Admit(pools, previous, memory);
   if (unhealthy.empty()) {
     memory.turn_.reset();
-    return answer;
+    return findings;
   }
   DiagnoseDue(unhealthy, daemon.kind, memory, stop);
 
   const SteadyTime now = clock_.Now();
   SteadyTime next = SteadyTime::max();
   for (const auto& [pool, known] : unhealthy) {
-    if (known->diagnosis) answer.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
+    if (known->diagnosis) findings.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
     next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
   }
-  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
-  return answer;
+  findings.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
+  return findings;
 }
 
 std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<PoolOutcome>& pools,
@@ -109,10 +108,10 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
       if (!shown) shown.emplace(StatusView(previous));
       known.uid = meta.uid;
       known.last = clock_.Now();
-      known.interval = kFirstLook;
+      known.interval = kFirstReadInterval;
       known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
     }
-    if (known.was_read && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
+    if (known.was_read && known.print != PrintOf(pool.workload->state())) known.interval = kFirstReadInterval;
     unhealthy.push_back({&pool, &known});
   }
   memory.pools_ = std::move(still);
@@ -142,12 +141,12 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
     auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
     known.last = now;
     if (!diagnosis) {
-      known.interval = kSeldomLook;
+      known.interval = kMaxReadInterval;
       memory.not_before_ = now + kAfterAFailure;
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
-    known.interval = known.was_read && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
+    known.interval = known.was_read && !other ? std::min(2 * known.interval, kMaxReadInterval) : 2 * kFirstReadInterval;
     known.was_read = true;
     known.print = PrintOf(one->pool->workload->state());
     if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
@@ -195,17 +194,17 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
     well = well && pod.ready;
   }
   if (events_of.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) events_of = meta.uid;
-  std::optional<PodFault> fault_in_events;
+  std::optional<PodProblem> problem_in_events;
   if (!events_of.empty()) {
     budget_.Take(1);
     const auto events = ReadEventsAbout(client_, meta.key.ns, events_of, stop);
     events_log_.Report(events);
-    if (events) fault_in_events = FaultOfEvents(*events, now);
+    if (events) problem_in_events = ProblemOfEvents(*events, now);
     for (PodFacts& pod : pods) {
-      if (pod.waiting_uid == events_of) pod.fault = std::exchange(fault_in_events, std::nullopt);
+      if (pod.waiting_uid == events_of) pod.problem = std::exchange(problem_in_events, std::nullopt);
     }
   }
-  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
+  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, problem_in_events);
 }
 
 }  // namespace yad

@@ -45,14 +45,14 @@ class PodDiagnoser {
     SteadyTime not_before_{};            // after a failed or slow read: the earliest time of the next read
   };
 
-  struct Answer {
+  struct Findings {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or an earlier call
     std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
   // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. After
   // a failed read, the earlier diagnoses stay.
-  Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
-                 Memory& memory, std::stop_token stop);
+  Findings Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
+                   Memory& memory, std::stop_token stop);
 
  private:
   struct UnhealthyPool {

@@ -89,13 +89,6 @@ std::string RevisionLabelOf(const ObjectMeta& revision) {
   return RevisionLabelValue(revision.key.name, hash);
 }
 
-Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
-  YAD_TRY(auto revisions, ControlledObjects(store_, daemon.meta));
-  std::erase_if(revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
-  std::sort(revisions.begin(), revisions.end(), ByNumber);
-  return revisions;
-}
-
 RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   auto& [source, revision] = parsed_[object->meta().key.name];
   if (revision != nullptr && source == object) return revision;
@@ -198,10 +191,6 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
     return match;
   };
   if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
-  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(), [](const ObjectPtr& o) {
-    return ProjectionOf<RevisionProjection>(o).openyurt_hash != 0;
-  });
-  if (!any_of_openyurt) return nullptr;
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
 
@@ -225,7 +214,9 @@ void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
   State state;
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
-  YAD_TRY(state.all, List(daemon));
+  YAD_TRY(state.all, ControlledObjects(store_, daemon.meta));
+  std::erase_if(state.all, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(state.all.begin(), state.all.end(), ByNumber);
 
   const RevisionContent content = ContentOf(daemon);
   ObjectPtr match = Match(content, state.all);

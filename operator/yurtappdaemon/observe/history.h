@@ -83,7 +83,6 @@ class RevisionHistory {
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
-  Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
   // Reads from the server the revision that the label of a workload refers to. Returns null if it does not exist.
   Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);

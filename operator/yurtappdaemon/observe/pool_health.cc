@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/observe/pool_health.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
@@ -19,7 +18,7 @@ bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state
 // pool has no workload, QuotaExceeded is about the rejected workload. Otherwise, it is about pods.
 bool SaysWhyOfPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
-  return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
+  return IsPodProblem(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
 // Returns whether all checks of the pool have ended. No check runs after a failed check.

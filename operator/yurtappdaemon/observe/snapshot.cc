@@ -5,11 +5,10 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
@@ -40,16 +39,7 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   ReadCustomConditions(object, state);
 }
 
-auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.rejection,
-                  state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
-                  state.available_replicas, state.steady_replicas);
-}
-
 }  // namespace
-
-bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
 // Evaluates a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
@@ -152,8 +142,8 @@ std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
   const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
   const char* const end = text.data() + text.size();
   std::int64_t number = 0;
-  const auto [rest, fault] = std::from_chars(text.data(), end, number);
-  return fault == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {

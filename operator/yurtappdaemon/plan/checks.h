@@ -61,11 +61,9 @@ class Checks {
   };
   // Returns the state of a check that can't be observed.
   static CheckResult Unavailable(std::string message);
-  CheckResult Unavailable() const;
-  bool HasJobOf(const Check& check, const CheckedPool& pool) const;
   // Stores in `progress` which Job exists while the pool is offline. If this Job fails, it is replaced, even if the
   // operator observes the failure much later.
-  void NoteOutage(const CheckedPool& pool, CheckProgress& progress) const;
+  void RecordOutage(const CheckedPool& pool, CheckProgress& progress) const;
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;

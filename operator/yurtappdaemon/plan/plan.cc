@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "operator/api/approvals.h"
 #include "operator/api/names.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/service.h"
@@ -91,7 +91,7 @@ void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::m
 void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     WakeBy(plan.wake, now + kLongestWait);
-    plan.rollout->window_fault = entry.gate.window.fault;
+    plan.rollout->window_error = entry.gate.window.fault;
     return;
   }
   WakeBy(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
@@ -238,7 +238,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   RolloutPoolBuilder builder(snapshot, target);
-  input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_fault.empty();
+  input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_error.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));
@@ -343,10 +343,10 @@ WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
 const Assessment* PlanPool(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
-  if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
+  if (std::string error = CheckLabelValue(entry.pool); !error.empty()) {
     entry.failure_reason = kInvalidPoolName;
     entry.failure_message =
-        "no node can belong to this pool, because the pool's name is not a valid label value: " + fault;
+        "no node can belong to this pool, because the pool's name is not a valid label value: " + error;
     return nullptr;  // The pool can't have nodes, and must not also be reported as Offline.
   }
   entry.offline = pool.pool().offline;
@@ -454,7 +454,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // A read that finds no freeze does not cause an event. So the plan is made again until the freeze is known.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
+  if (!snapshot.checks_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);

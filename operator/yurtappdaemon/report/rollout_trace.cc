@@ -114,7 +114,7 @@ class Spans {
     if (start < since)
       Add(StepName(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
     memory_.pools[pool] = {step, since};
-    NoteGroup(pool, step == TraceStep::kDone ? start : since, since);
+    ExtendGroup(pool, step == TraceStep::kDone ? start : since, since);
     if (step != TraceStep::kDone) return;
     Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
     span.attributes["yurtappdaemon.phase"] = ToString(phase);
@@ -154,7 +154,7 @@ class Spans {
     const auto group = GroupOf(pool);
     return group ? GroupId(snapshot_.daemon.strategy.rolling.groups[*group].name) : RootId();
   }
-  void NoteGroup(const std::string& pool, WallTime begin, WallTime end) {
+  void ExtendGroup(const std::string& pool, WallTime begin, WallTime end) {
     const auto index = GroupOf(pool);
     if (!index) return;
     auto& group = memory_.groups.try_emplace(*index, Memory::Group{begin, end}).first->second;

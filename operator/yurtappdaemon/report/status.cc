@@ -217,7 +217,7 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
     if (snapshot.prefetches.empty()) conditions.Remove(kPrefetchUnavailable);
   } else if (image_volumes.state == State::kDropped) {
     conditions.Set({kPrefetchUnavailable, "True", "NoImageVolumes",
-                    "updates do not wait until nodes have pulled the new images: " + image_volumes.fault});
+                    "updates do not wait until nodes have pulled the new images: " + image_volumes.reason});
   } else if (image_volumes.state == State::kKept) {
     conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", "the apiserver keeps image volumes"});
   }

@@ -3,10 +3,7 @@
 #define OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 

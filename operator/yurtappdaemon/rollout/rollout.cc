@@ -40,9 +40,9 @@ class RolloutDecider {
     } else if (out_.outage()) {
       out_.state = RolloutState::kOutage;
     } else if (in_.target_is_current) {
-      GoBack();
+      RollBack();
     } else {
-      GoOut();
+      RollOut();
     }
     for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
     return std::move(out_);
@@ -289,7 +289,7 @@ class RolloutDecider {
   // Sets out_.waiting to the pools that the rollout waits for. These are the unfinished pools that take a slot and that
   // `counts` accepts. If there are none, these are all pools that take a slot.
   template <typename Counts>
-  void NoteWaiting(const Counts& counts) {
+  void SetWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
@@ -313,7 +313,7 @@ class RolloutDecider {
            (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.target_is_current)));
   }
 
-  void GoBack() {
+  void RollBack() {
     Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     AdaptAndRetry();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -322,17 +322,17 @@ class RolloutDecider {
       ++out_.group_pools;
       const bool done = IsDone(i);
       out_.group_done += done;
-      if (!done) out_.state = RolloutState::kMoving;
+      if (!done) out_.state = RolloutState::kProgressing;
     }
-    if (out_.state != RolloutState::kMoving) return;
+    if (out_.state != RolloutState::kProgressing) return;
     if (OnlyGatesAreLeft()) {
       out_.state = GateState();
     } else {
-      NoteWaiting([](std::size_t) { return true; });
+      SetWaiting([](std::size_t) { return true; });
     }
   }
 
-  void GoOut() {
+  void RollOut() {
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
       if (open_[g]) StartGroup(g);
     }
@@ -341,8 +341,8 @@ class RolloutDecider {
     } else if (OnlyGatesAreLeft()) {
       out_.state = GateState();
     } else if (at_work_) {
-      out_.state = RolloutState::kMoving;
-      NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
+      out_.state = RolloutState::kProgressing;
+      SetWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
     AdaptAndRetry();
     ChoosePrefetches();

@@ -70,7 +70,7 @@ class CheckScene : public ::testing::Test {
     for (const auto& [name, job] : jobs_) snapshot.check_jobs.emplace(name, MakeCheckJobRef(job));
     snapshot.rejected_jobs = rejected_;
     snapshot.samples = samples_;
-    snapshot.checks_fault = fault_;
+    snapshot.checks_error = fault_;
     snapshot.jobs_outdated = jobs_outdated_;
     return snapshot;
   }

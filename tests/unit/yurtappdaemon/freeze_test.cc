@@ -424,7 +424,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
 TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
-  Denial denial("no right");
+  ForbiddenReads denial("no right");
   ::testing::internal::CaptureStderr();
   EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start));
   EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(29)));

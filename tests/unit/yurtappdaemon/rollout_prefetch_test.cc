@@ -73,7 +73,7 @@ TEST_F(RolloutPrefetchTest, NextPoolsPullTheirImagesAndTheOthersWait) {
   EXPECT_EQ(WaitingFor(3), "Prefetch");
   EXPECT_TRUE(decision_.pools[1].waits);
   EXPECT_FALSE(decision_.pools[1].waits_for_user);
-  EXPECT_EQ(decision_.state, RolloutState::kMoving);
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing);
   EXPECT_EQ(decision_.without_images, 3U);
   EXPECT_EQ(decision_.failed, 0U);
 }

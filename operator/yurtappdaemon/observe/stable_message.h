@@ -1,7 +1,7 @@
 // Makes Kubernetes' messages about problems stable, because each change of a message causes a write of status. The same
 // problem has the same message at each attempt, on each node and for each pod. Pure.
-#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
-#define OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_
 
 #include <string>
 #include <string_view>
@@ -31,4 +31,4 @@ bool SaysMissing(std::string_view text);
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_

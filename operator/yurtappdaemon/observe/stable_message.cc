@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 #include <algorithm>
 #include <array>
