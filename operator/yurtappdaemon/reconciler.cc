@@ -301,7 +301,7 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, Stu
   const WallTime since = clock_.WallNow() - kStuckAfter;
   ParallelFor(stuck.size(), kStuckPoolsInParallel, [&](std::size_t i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
-    results[i] = ReplaceStuckPods(client_, meta.key, meta.uid, since, stop);
+    results[i] = ReplaceStuckPods(client_, daemon.meta, meta.key, meta.uid, since, stop);
   });
   for (std::size_t i = 0; i < stuck.size(); ++i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();

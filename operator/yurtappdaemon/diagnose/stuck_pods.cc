@@ -66,9 +66,11 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if
-// its strategy is OnDelete.
-std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
+// Returns nullopt if the StatefulSet has another uid or no longer belongs to the daemon, if its status does not
+// describe its newest template yet, or if its strategy is OnDelete.
+std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid, const ObjectMeta& daemon) {
+  const ObjectMeta meta = ParseMeta(stateful_set);
+  if (meta.uid != uid || !ControlledBy(meta, daemon.uid)) return std::nullopt;
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
   Update update;
@@ -81,7 +83,7 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
   if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
   update.selector = parsed->ToString();
-  if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
+  if (!observed || update.revision.empty()) return std::nullopt;
   if (StringAt(stateful_set, {"spec", "updateStrategy", "type"}) == "OnDelete") return std::nullopt;
   return update;
 }
@@ -142,12 +144,13 @@ bool CreationFails(const std::vector<Json>& events, WallTime now) {
 
 }  // namespace
 
-Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, std::stop_token stop) {
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectMeta& daemon,
+                                                  const ObjectKey& stateful_set, const std::string& uid, WallTime since,
+                                                  std::stop_token stop) {
   // This read is live, because a stale cache could make a pod of the newest template look like an old pod.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
-  const std::optional<Update> update = UpdateOf(owner, uid);
+  const std::optional<Update> update = UpdateOf(owner, uid, daemon);
   if (!update) return deleted;
 
   const ListOptions options{.ns = stateful_set.ns, .label_selector = update->selector, .limit = kPageLimit};

@@ -26,6 +26,7 @@ namespace yad {
 // - the StatefulSet's partition does not keep it
 //
 // Does not delete any pod in these cases:
+// - The StatefulSet has another uid than `uid`, or `daemon` no longer controls it.
 // - A pod of the newest template is not ready, because that template may be bad.
 // - The StatefulSet is replacing a pod, because an old pod may belong to a quorum.
 // - Pods are missing, and the StatefulSet can't create them, for example because of a quota. A deleted pod would then
@@ -35,8 +36,9 @@ namespace yad {
 // first pod, by ordinal, that is not ready, because it blocks the StatefulSet.
 //
 // Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
-Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, std::stop_token stop);
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectMeta& daemon,
+                                                  const ObjectKey& stateful_set, const std::string& uid, WallTime since,
+                                                  std::stop_token stop);
 
 // The number of pools whose pods are read in parallel.
 inline constexpr std::size_t kStuckPoolsInParallel = 10;

@@ -58,8 +58,11 @@ class StuckPodsTest : public ::testing::Test {
     world_.EditWorkload("a", [&](Json& set) { edit(set["spec"]); });
     world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   }
+  Result<std::vector<std::string>> TryReplace() {
+    return ReplaceStuckPods(world_.client, ParseMeta(world_.Daemon()), {kNs, name_}, uid_, kSince, {});
+  }
   std::vector<std::string> Replace() {
-    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {});
+    const auto deleted = TryReplace();
     EXPECT_TRUE(deleted) << deleted.error().ToString();
     return deleted.value_or(std::vector<std::string>{});
   }
@@ -167,7 +170,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
     if (request.resource != "events") return std::nullopt;
     return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
   });
-  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {})) << "Events can't be read";
+  EXPECT_FALSE(TryReplace()) << "Events can't be read";
   world_.cluster.SetFaults(nullptr);
   record("failed", "FailedCreate", std::chrono::minutes(10));
   EXPECT_THAT(Replace(), IsEmpty());
@@ -275,6 +278,14 @@ TEST_F(StuckPodsTest, KeepsPodsWhileStatusIsOfAnotherTemplateOrStatefulSet) {
   EXPECT_THAT(Replace(), IsEmpty());
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = 1; });
   uid_ = "another";
+  EXPECT_THAT(Replace(), IsEmpty());
+  EXPECT_EQ(world_.cluster.List(kPodType).size(), 1U);
+}
+
+// For example, after `kubectl delete --cascade=orphan`. The cache may still show the owner.
+TEST_F(StuckPodsTest, KeepsPodsOfAStatefulSetThatTheDaemonHasReleased) {
+  AddPod(0, "old", false);
+  world_.EditWorkload("a", [](Json& set) { set["metadata"].erase("ownerReferences"); });
   EXPECT_THAT(Replace(), IsEmpty());
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 1U);
 }
