@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -36,7 +37,9 @@ class WritePace {
     RejectedWrite why;
   };
   RetryPace repairs_;
-  RetryPace rejected_{1};                                  // by pool
+  // By pool. A batch of writes to a webhook that does not respond may take minutes, and so may the queue before the
+  // next batch. These times must not count as quiet. Record forgets a pool whose write succeeds or changes.
+  RetryPace rejected_{/*at_once=*/1, /*quiet=*/std::chrono::hours(1)};
   std::unordered_map<std::string, Rejection> rejections_;  // by pool
 };
 
