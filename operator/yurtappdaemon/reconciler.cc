@@ -224,11 +224,13 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // Keeps the rejections of invalid Jobs (`final`) that the plan still needs. So the operator does not create these
-  // Jobs again.
+  for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
+  // Keeps the rejections that the plan still needs: of invalid Jobs (`final`), so that the operator does not create
+  // these Jobs again, and of Jobs whose retry is not due yet.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
-    if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
+    if (before != state.rejected_jobs.end() && (before->second.final || pool.checks.job_waits))
+      rejected.insert(*before);
   }
   state.rejected_jobs = std::move(rejected);
   return outcome;
