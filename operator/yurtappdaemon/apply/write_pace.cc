@@ -34,6 +34,8 @@ Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime no
     return true;
   };
   for (PoolPlan& pool : plan.pools) {
+    pool.checks.job_waits = pool.checks.starts_job && has_to_wait(jobs_, pool.checks.job);
+    if (pool.checks.job_waits) pool.checks.starts_job = false;
     if (pool.action == WorkloadAction::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
       pool.action = WorkloadAction::kNone;
     if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))

@@ -185,9 +185,9 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     if (health.soaked) health.since = {};
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || IsAboutPods(entry))) {
     health.since = {};  // the epoch makes the pool overdue
-    // The status of older operator versions has no condition Complete. It does not show whether a failed pool had
-    // soaked, so the pool counts as not soaked.
-    health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
+    // The status of older operator versions does not show whether a failed pool had soaked, so the pool counts as not
+    // soaked.
+    health.soaked = verifies || (unhealthy == 0 && !status.of_older_version());
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
     // A rejected update is restored, but not these failures:

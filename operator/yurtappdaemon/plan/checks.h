@@ -23,6 +23,7 @@ struct PoolChecks {
   std::size_t index = 0;        // of the running or failed check in RollingUpdate::checks
   std::string job;              // the name of the check's Job; "": the check is not a Job, or has not begun
   bool starts_job = false;      // the Job does not exist yet, and is created now
+  bool job_waits = false;       // the server rejected the Job, and the retry is not due yet
   bool replaces_job = false;    // the Job is deleted and replaced, because its failure does not count
   bool unavailable = false;     // the check can't be observed, so its timeout does not count (unless dryRun is true)
   std::string message;          // what the check waits for, or why it has failed

@@ -188,6 +188,29 @@ TEST_P(CheckFailureTest, RejectedJobFailsTheCheck) {
   });
 }
 
+TEST_P(CheckFailureTest, EventsDoNotRetryARejectedJob) {
+  DeployedWithChecks({"a"});
+  world_.SetImage("app:2");
+  Step();
+  Heal("a");
+  AnswerJobs({StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"), false});
+  const auto reconcile = [&] {
+    for (int event = 0; event < 20; ++event) static_cast<void>(world_.Reconcile());
+  };
+  reconcile();
+  std::size_t posts = 2;
+  EXPECT_EQ(JobPosts(), posts) << "one retry is immediate";
+  for (const int delay : {1, 2, 4}) {
+    world_.clock.Advance(seconds(delay) - std::chrono::milliseconds(1));
+    reconcile();
+    EXPECT_EQ(JobPosts(), posts);
+    world_.clock.Advance(std::chrono::milliseconds(1));
+    reconcile();
+    EXPECT_EQ(JobPosts(), ++posts);
+  }
+  EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+}
+
 TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaOrThePolicyAllowsIt) {
   for (const HttpResponse& answer :
        {StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"),

@@ -285,8 +285,8 @@ TEST_P(UnavailableRolloutTest, OnlyResponsesAboutTheJobItselfFailTheCheck) {
       continue;
     }
     world_.cluster.SetFaults(nullptr);
-    Wait(seconds(5));
-    Wait(seconds(5));
+    for (int i = 0; i < 40 && JobsOf("a").empty(); ++i) Wait(seconds(1));
+    Wait(seconds(2));
     EXPECT_EQ(Phase("a"), "Verifying");
     EXPECT_THAT(JobsOf("a"), SizeIs(1));
   }
@@ -323,7 +323,7 @@ TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndDoesNotFailTh
     Step(100);
     ExpectUnavailable();
     world_.cluster.Delete(kJobType, {kNs, job});
-    Step(5);
+    for (int i = 0; i < 14 && JobOf("a") != job; ++i) Step(5);
     Step(5);
     EXPECT_EQ(JobOf("a"), job);
     EXPECT_EQ(Phase("a"), "Verifying");
