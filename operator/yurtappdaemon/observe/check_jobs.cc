@@ -34,7 +34,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     // The cache may be stale while its watch fails. It may then not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || denial.IsPermanentlyForbidden(error, now))
-      snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
+      snapshot.jobs_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
   YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));

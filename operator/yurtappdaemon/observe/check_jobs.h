@@ -20,7 +20,7 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns);
 // Reads the daemon's Jobs from the cache into Snapshot::check_jobs. Does nothing if no check of the daemon is of type
 // Job and the cache is empty. Returns false while the first list is in progress. Also sets these members of the
 // snapshot:
-// - checks_fault, if the Jobs can't be read
+// - jobs_fault, if the Jobs can't be read
 // - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 

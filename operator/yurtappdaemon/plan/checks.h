@@ -61,7 +61,6 @@ class Checks {
   };
   // Returns the state of a check that can't be observed.
   static CheckResult Unavailable(std::string message);
-  CheckResult Unavailable() const;
   bool HasJobOf(const Check& check, const CheckedPool& pool) const;
   // Stores in `progress` which Job exists while the pool is offline. If this Job fails, it is replaced, even if the
   // operator observes the failure much later.
@@ -80,9 +79,9 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns whether no update may start, because a check can't run. Checks with dryRun and checks of conditions never
-// block updates.
-bool ChecksBlockUpdates(const Snapshot& snapshot);
+// Returns the reason why a check can't run, if no update may start because of it, else "". Checks with dryRun and
+// checks of conditions never block updates.
+std::string ChecksFault(const Snapshot& snapshot);
 
 // Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.
 bool IsGateUnknown(const Snapshot& snapshot);

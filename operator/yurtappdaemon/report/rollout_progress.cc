@@ -77,7 +77,8 @@ std::string DescribeFreeze(const Freeze& freeze) {
 }
 
 std::string DescribeFault(const Snapshot& snapshot) {
-  if (ChecksBlockUpdates(snapshot)) return "no update starts, because checks can't run: " + snapshot.checks_fault;
+  const std::string checks = ChecksFault(snapshot);
+  if (!checks.empty()) return "no update starts, because checks can't run: " + checks;
   return "no update starts, because images can't be prefetched: " + snapshot.prefetch_fault;
 }
 
@@ -111,7 +112,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                           NextOpening(rollout));
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
-        return Progress("False", ChecksBlockUpdates(snapshot) ? kChecksUnavailable : kDaemonSetsUnreadable,
+        return Progress("False", ChecksFault(snapshot).empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
                         done + "updated; " + DescribeFault(snapshot));
       }
       return Progress("True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze));
