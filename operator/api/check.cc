@@ -147,6 +147,10 @@ PrometheusCheck ParsePrometheus(const Json& object, std::int64_t timeout) {
 
 }  // namespace
 
+bool IsConditionOfControllers(std::string_view type) {
+  return type == "Available" || type == "Progressing" || type == "ReplicaFailure";
+}
+
 void ValidateChecks(const JsonField& checks, FieldErrors& errors) {
   std::set<std::string> names;
   ForEachObject(
