@@ -214,14 +214,14 @@ void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_to
 Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
-  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_error.empty())
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.jobs_error.empty())
     ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
-  if (samples && sampler_ == nullptr && snapshot.checks_error.empty())
-    snapshot.checks_error =
+  if (samples && sampler_ == nullptr)
+    snapshot.queries_error =
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
   if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;

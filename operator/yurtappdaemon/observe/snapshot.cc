@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "operator/api/check.h"
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/number.h"
@@ -14,14 +15,12 @@ namespace yad {
 namespace {
 
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
-  constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
   constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
   for (const Json& item : ListAt(object, {"status", "conditions"})) {
     if (state.conditions.size() == kMaxCustomConditions) return;
     CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
-    const auto* const end = std::end(kOfControllers);
     if (condition.type.empty() || condition.type.size() > kLongestType || condition.status.size() > kLongestType ||
-        std::find(std::begin(kOfControllers), end, condition.type) != end)
+        IsConditionOfControllers(condition.type))
       continue;
     condition.at = ParseTime(StringAt(item, {"lastUpdateTime"}, StringAt(item, {"lastTransitionTime"})));
     state.conditions.push_back(std::move(condition));

@@ -79,9 +79,9 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns whether no update may start, because a check can't run. Checks with dryRun and checks of conditions never
-// block updates.
-bool ChecksBlockUpdates(const Snapshot& snapshot);
+// Returns the reason why a check can't run, if no update may start because of it, else "". Checks with dryRun and
+// checks of conditions never block updates.
+std::string ChecksError(const Snapshot& snapshot);
 
 // Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.
 bool IsGateUnknown(const Snapshot& snapshot);

@@ -238,7 +238,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   RolloutPoolBuilder builder(snapshot, target);
-  input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_error.empty();
+  input.frozen = snapshot.freeze.has_value() || !ChecksError(snapshot).empty() || !snapshot.prefetch_error.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));
@@ -454,7 +454,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // A read that finds no freeze does not cause an event. So the plan is made again until the freeze is known.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.checks_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
+  if (!snapshot.jobs_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);

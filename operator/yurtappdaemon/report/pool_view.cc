@@ -306,7 +306,9 @@ class View {
   void SetWait() {
     if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
     view_.waiting_for = ToString(plan_.waiting_for);
-    if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
+    const std::string end = HowItEnds(plan_, context_);
+    // A new leader restores the failure of a check from the message, so nothing is added to this message.
+    if (!end.empty() && view_.reason != kCheckFailed) view_.message += (view_.message.empty() ? "" : "; ") + end;
     if (plan_.waiting_for != WaitingFor::kHold || !view_.reason.empty()) return;
     if (plan_.gate.invalid_windows) view_.reason = kInvalidWindow;
     if (plan_.gate.maintenance) view_.reason = kNodeMaintenance;

@@ -194,7 +194,7 @@ TEST_F(UnansweredQueryTest, TimeOutCountsFromTheFirstSampleOfThisProcess) {
 
 TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusIsNotCounted) {
   Run();
-  fault_ = "the operator has no --prometheus-url";
+  queries_error_ = "the operator has no --prometheus-url";
   EXPECT_TRUE(RunAfter(10000).unavailable);
   EXPECT_EQ(Failure(), "");
   EXPECT_EQ(health_.check->since, WallTime());
