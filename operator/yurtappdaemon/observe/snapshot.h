@@ -90,6 +90,7 @@ struct Revision {
   std::int64_t number = 0;
   std::optional<std::int64_t> openyurt_number;  // OpenYurtNumberOf
   std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if the rollout has not failed
+  std::string failure;    // the first pool that failed, with its reason (DescribeFailure); "": not known
   std::string
       percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no groups with `percent`
   // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the spec's content.

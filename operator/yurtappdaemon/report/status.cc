@@ -278,7 +278,7 @@ Json BuildStatus(const StatusInput& input) {
   views.reserve(input.pools.size());
   for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, context));
   if (input.misplaced != nullptr) AddMisplaced(*input.misplaced, views);
-  const PoolCounts counts = CountPools(views, input.pools, rollout != nullptr);
+  const PoolCounts counts = CountPools(views, input.pools, rollout);
   const std::vector<PoolView> leaving = ViewLeaving(input, old);
 
   Json status = CounterFields(input, counts, views);

@@ -73,7 +73,7 @@ TEST(ProgressTest, ConditionProgressingDeterminesTheProgress) {
 
 TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
   for (const auto& [reason, message] :
-       {std::pair{"PoolsHeld", "1 of 3 pools are updated; held: a (kubectl yad release POOL)"},
+       {std::pair{"PoolsHeld", "1 of 3 pools are updated; held: a (kubectl yad release a)"},
         {"WaitingForWindow",
          "1 of 3 pools are updated; 2 wait for their update window; the next one opens at "
          "2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)"},
