@@ -102,7 +102,10 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       // previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
-      if (stay && (input.postponed.blocked() || was_blocked)) view.reason = kRemovalBlocked;
+      if (stay && (input.postponed.blocked() || was_blocked)) {
+        view.reason = kRemovalBlocked;
+        view.message = "not removed: see condition RemovalBlocked";  // short, because BoundMessages would cut it
+      }
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
       view.state = StateOf({workload.state(), !stay || workload.object->meta().deleting()});
