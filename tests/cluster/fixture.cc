@@ -20,7 +20,10 @@ std::unique_ptr<ChartInstall> shared_install;
 class Environment : public ::testing::Environment {
  public:
   void TearDown() override {
-    if (shared_install != nullptr) CheckRights(*shared_plane, *shared_install);
+    if (shared_install != nullptr) {
+      CheckRights(*shared_plane, *shared_install);
+      shared_install->LeaveInstalled();
+    }
     shared_install.reset();
     shared_plane.reset();
   }
