@@ -7,7 +7,6 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
 #include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
