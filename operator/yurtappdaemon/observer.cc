@@ -23,11 +23,10 @@ namespace yad {
 namespace {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
-constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
-constexpr Duration kGatesPoll = kServicesPoll;
+constexpr Duration kCachePoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
-bool MayHealByItself(const Error& error) {
+bool IsTemporary(const Error& error) {
   switch (error.reason) {
     case Reason::kNotFound:
     case Reason::kConflict:
@@ -80,6 +79,52 @@ bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<Rev
              return used->first_number() < number;
            });
   });
+}
+
+// Sets the revisions of the snapshot.
+Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
+                     std::stop_token stop) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  snapshot.update = revisions.update;
+  AddRevision(snapshot.update, snapshot.revisions);
+  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
+  bool all_known = true;
+  for (const std::string& label : labels) {
+    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
+    all_known = all_known && revision != nullptr;
+    AddRevision(revision, snapshot.revisions);
+  }
+  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
+  // revision has set, so it also needs these revisions.
+  for (const std::string& label : RevisionLabels(snapshot.orphans))
+    AddRevision(history.Named(revisions, label), snapshot.revisions);
+
+  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
+  // - The label of a workload does not refer to a revision, because a user has changed the label.
+  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
+  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
+    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
+    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
+
+  const StatusView status(daemon.status);
+  if (status.is_ours()) {
+    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
+    // because the next status does not name it.
+    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
+  } else if (!status.is_empty() && labels.size() == 1) {
+    // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same
+    // label, the label names the current revision. But if OpenYurt has made a newer revision than this, the label is
+    // outdated too. The current revision is then the common origin of the workloads (see OriginOf), if they have one.
+    const RevisionPtr named = history.Named(revisions, *labels.begin());
+    const bool outdated = named != nullptr &&
+                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
+                            return r->content.of_openyurt && r->first_number() > named->first_number();
+                          });
+    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
+  }
+  AddRevision(snapshot.current, snapshot.revisions);
+  return {};
 }
 
 }  // namespace
@@ -152,51 +197,6 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   return snapshot;
 }
 
-Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
-                               std::stop_token stop) const {
-  const YurtAppDaemon& daemon = snapshot.daemon;
-  snapshot.update = revisions.update;
-  AddRevision(snapshot.update, snapshot.revisions);
-  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
-  bool all_known = true;
-  for (const std::string& label : labels) {
-    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
-    all_known = all_known && revision != nullptr;
-    AddRevision(revision, snapshot.revisions);
-  }
-  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
-  // revision has set, so it also needs these revisions.
-  for (const std::string& label : RevisionLabels(snapshot.orphans))
-    AddRevision(history.Named(revisions, label), snapshot.revisions);
-
-  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
-  // - The label of a workload does not refer to a revision, because a user has changed the label.
-  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
-  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
-    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
-  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
-    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
-
-  const StatusView status(daemon.status);
-  if (status.is_ours()) {
-    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
-    // because the next status does not name it.
-    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
-  } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same
-    // label, the label names the current revision. But if OpenYurt has made a newer revision than this, the label is
-    // outdated too. The current revision is then the common origin of the workloads (see OriginOf), if they have one.
-    const RevisionPtr named = history.Named(revisions, *labels.begin());
-    const bool outdated = named != nullptr &&
-                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
-                            return r->content.of_openyurt && r->first_number() > named->first_number();
-                          });
-    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
-  }
-  AddRevision(snapshot.current, snapshot.revisions);
-  return {};
-}
-
 // Reads the Jobs from the server if no check is a Job. The operator then does not watch Jobs, and may lack the
 // permission to read them. Jobs remain if an earlier spec had a check that is a Job, and the spec changed before this
 // process started.
@@ -214,14 +214,14 @@ void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_to
 Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
-  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_fault.empty())
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.jobs_error.empty())
     ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
-  if (samples && sampler_ == nullptr && snapshot.checks_fault.empty())
-    snapshot.checks_fault =
+  if (samples && sampler_ == nullptr)
+    snapshot.queries_error =
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
   if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;
@@ -242,7 +242,7 @@ Result<bool> Observer::ConfirmStatus(const Snapshot& snapshot, DaemonState& stat
   return false;
 }
 
-void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
+void Observer::RestoreState(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
     state.begun.reset();
@@ -253,7 +253,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
     state.health = RestoreHealth(previous);
     state.unlisted_have_soaked = previous.unlisted_have_soaked();
   } else if (leap > Duration::zero()) {
-    MoveBy(leap, *state.health);
+    ShiftTimes(leap, *state.health);
   }
   SetPullTimes(leap, state, snapshot);
   snapshot.health = &*state.health;
@@ -277,13 +277,13 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
   PoolMaintenance maintenance;
-  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kGatesPoll};
+  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kCachePoll};
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
   auto revisions = state.history.Sync(*daemon, stop);
   if (!revisions) {
-    if (MayHealByItself(revisions.error())) return Fail(revisions.error());
+    if (IsTemporary(revisions.error())) return Fail(revisions.error());
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
@@ -296,10 +296,10 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
   const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
-  if (!*services) return NotReady{stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll};
+  if (!*services) return NotReady{stores_.services->last_error().empty() ? kCachePoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
   YAD_TRY(const bool pulls_known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  if (!checks_known || !pulls_known) return NotReady{kServicesPoll};
+  if (!checks_known || !pulls_known) return NotReady{kCachePoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {
@@ -310,7 +310,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   snapshot.now = clock_.WallNow();
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);
-  Remember(StatusView(previous), state, snapshot);
+  RestoreState(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), written, std::move(unseen)};
 }
 

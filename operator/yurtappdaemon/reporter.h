@@ -4,7 +4,6 @@
 
 #include <set>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
 #include "operator/base/clock.h"

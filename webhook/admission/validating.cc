@@ -84,6 +84,21 @@ bool SameTemplate(const Json& a, const Json& b) {
   return a.is_object() && b.is_object() ? SameObject(WorkloadSchema(), a, b) : a == b;
 }
 
+// Adds an error for each check that can never pass. The operator accepts these checks, because stored objects may have
+// them.
+void AddEndlessChecks(const Json& object, FieldErrors& errors) {
+  const Json& checks = ListAt(object, {"spec", "updateStrategy", "rollingUpdate", "checks"});
+  for (std::size_t i = 0; i < checks.size() && !errors.full(); ++i) {
+    const std::string type = StringAt(checks[i], {"condition", "type"});
+    if (!IsConditionOfControllers(type)) continue;
+    errors.Add(FieldError::Invalid("spec.updateStrategy.rollingUpdate.checks[" + std::to_string(i) + "].condition.type",
+                                   type,
+                                   "would never pass, because the operator ignores the conditions of Kubernetes' "
+                                   "controllers; use a condition that "
+                                   "another client sets, such as example.org/Tested"));
+  }
+}
+
 struct Checked {
   FieldErrors faults;
   bool parses = false;  // false: `faults` contains the reason
@@ -94,6 +109,7 @@ Checked CheckSpec(const Json& object) {
   checked.faults = ValidateYurtAppDaemon(object);
   checked.parses = checked.faults.empty();
   checked.faults.Append(TemplateFaults(object));
+  AddEndlessChecks(object, checked.faults);
   return checked;
 }
 

@@ -89,34 +89,32 @@ std::string RevisionLabelOf(const ObjectMeta& revision) {
   return RevisionLabelValue(revision.key.name, hash);
 }
 
-Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
-  YAD_TRY(auto revisions, ControlledObjects(store_, daemon.meta));
-  std::erase_if(revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
-  std::sort(revisions.begin(), revisions.end(), ByNumber);
-  return revisions;
+Result<RevisionPtr> ParseRevision(const Json& object) {
+  const ObjectMeta meta = ParseMeta(object);
+  auto revision = std::make_shared<Revision>();
+  YAD_TRY(revision->content, ContentOf(object));
+  revision->name = meta.key.name;
+  revision->hash = meta.Label(kHashLabel);
+  revision->label = RevisionLabelOf(meta);
+  revision->number = IntAt(object, {"revision"});
+  revision->openyurt_number = OpenYurtNumberOf(meta);
+  revision->failed_at = meta.Annotation(kFailedAnnotation);
+  revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
+  return revision;
 }
 
 RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   auto& [source, revision] = parsed_[object->meta().key.name];
   if (revision != nullptr && source == object) return revision;
-  auto content = ContentOf(object->Parse());
-  if (!content) {
+  auto parsed = ParseRevision(object->Parse());
+  if (!parsed) {
     log::Warn("a ControllerRevision contains no revision of a YurtAppDaemon",
-              {{"revision", object->meta().key.ToString()}, {"error", content.error()}});
+              {{"revision", object->meta().key.ToString()}, {"error", parsed.error()}});
     parsed_.erase(object->meta().key.name);
     return nullptr;
   }
-  auto parsed = std::make_shared<Revision>();
-  parsed->name = object->meta().key.name;
-  parsed->hash = object->meta().Label(kHashLabel);
-  parsed->label = RevisionLabelOf(object->meta());
-  parsed->number = ProjectionOf<RevisionProjection>(object).number;
-  parsed->openyurt_number = OpenYurtNumberOf(object->meta());
-  parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
-  parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
-  parsed->content = *std::move(content);
   source = object;
-  revision = std::move(parsed);
+  revision = *std::move(parsed);
   return revision;
 }
 
@@ -198,10 +196,6 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
     return match;
   };
   if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
-  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(), [](const ObjectPtr& o) {
-    return ProjectionOf<RevisionProjection>(o).openyurt_hash != 0;
-  });
-  if (!any_of_openyurt) return nullptr;
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
 
@@ -225,7 +219,9 @@ void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
   State state;
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
-  YAD_TRY(state.all, List(daemon));
+  YAD_TRY(state.all, ControlledObjects(store_, daemon.meta));
+  std::erase_if(state.all, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(state.all.begin(), state.all.end(), ByNumber);
 
   const RevisionContent content = ContentOf(daemon);
   ObjectPtr match = Match(content, state.all);

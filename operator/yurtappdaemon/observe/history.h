@@ -20,6 +20,9 @@ namespace yad {
 // Returns the value that label kRevisionLabel has on the workloads of this ControllerRevision.
 std::string RevisionLabelOf(const ObjectMeta& revision);
 
+// Parses a ControllerRevision. Fails with kDecode if it is not a revision of a YurtAppDaemon.
+Result<RevisionPtr> ParseRevision(const Json& object);
+
 // Manages the ControllerRevisions of one daemon; each daemon has its own object. Keeps the revisions that are in use in
 // parsed form. Not thread-safe.
 class RevisionHistory {
@@ -83,7 +86,6 @@ class RevisionHistory {
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
-  Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
   // Reads from the server the revision that the label of a workload refers to. Returns null if it does not exist.
   Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);

@@ -33,7 +33,7 @@ PoolPhase ParsePoolPhase(std::string_view text) {
 }
 
 bool CountsAsFailure(std::string_view reason, std::string_view message) {
-  return IsRevisionsFault(reason) && reason != kWebhookFailed && !IsOfAuthorizer(message);
+  return IsCausedByRevision(reason) && reason != kWebhookFailed && !IsOfAuthorizer(message);
 }
 
 }  // namespace yad

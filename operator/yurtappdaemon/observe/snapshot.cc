@@ -4,25 +4,23 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
+#include "operator/api/check.h"
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/number.h"
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
 
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
-  constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
   constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
   for (const Json& item : ListAt(object, {"status", "conditions"})) {
     if (state.conditions.size() == kMaxCustomConditions) return;
     CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
-    const auto* const end = std::end(kOfControllers);
     if (condition.type.empty() || condition.type.size() > kLongestType || condition.status.size() > kLongestType ||
-        std::find(std::begin(kOfControllers), end, condition.type) != end)
+        IsConditionOfControllers(condition.type))
       continue;
     condition.at = ParseTime(StringAt(item, {"lastUpdateTime"}, StringAt(item, {"lastTransitionTime"})));
     state.conditions.push_back(std::move(condition));
@@ -40,16 +38,7 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   ReadCustomConditions(object, state);
 }
 
-auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.rejection,
-                  state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
-                  state.available_replicas, state.steady_replicas);
-}
-
 }  // namespace
-
-bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
 // Evaluates a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "operator/api/well_known.h"

@@ -83,9 +83,9 @@ Result<IntOrPercent> ParseRemovalLimit(const std::string& text) {
   IntOrPercent limit;
   limit.percent = text.ends_with('%');
   const char* end = text.data() + text.size() - (limit.percent ? 1 : 0);
-  const auto [at, fault] = std::from_chars(text.data(), end, limit.value);
+  const auto [at, error] = std::from_chars(text.data(), end, limit.value);
   const int most = limit.percent ? 100 : kMostRemovals;
-  if (fault != std::errc() || at != end || limit.value < 0 || limit.value > most) {
+  if (error != std::errc() || at != end || limit.value < 0 || limit.value > most) {
     return Fail(Reason::kInvalid,
                 "must be a number from 0 to 1000000, or a percentage from 0% to 100%; it is \"" + text + "\"");
   }

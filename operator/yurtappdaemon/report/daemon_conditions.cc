@@ -1,7 +1,5 @@
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
 
-#include <optional>
-
 #include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
@@ -13,9 +11,12 @@ namespace {
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
-std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
-  if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
-  return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
+// Returns whether more pools have failed on updateRevision than maxFailures of the daemon or of a group allows.
+bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
+  if (rollout != nullptr && rollout->decision.failed_group) return true;
+  const bool rolling = daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+  const auto pools = static_cast<std::size_t>(counts.desired);
+  return counts.failures() > (rolling ? static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(pools)) : 0);
 }
 
 // Returns whether the server rejects pools that do not have updateRevision, for example new pools, and maxFailures does
@@ -26,8 +27,7 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
 bool RejectsTooMany(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
-  if (input.rollout != nullptr && input.rollout->decision.failed_group) return true;
-  return counts.failures() > FailuresAllowed(input.snapshot.daemon, counts.desired);
+  return HasTooManyFailures(counts, input.snapshot.daemon, input.rollout);
 }
 
 bool IsComplete(const ConditionInput& input) {
@@ -71,10 +71,8 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
     return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
   }
-  const bool group_failed = input.rollout != nullptr && input.rollout->decision.failed_group;
-  if (group_failed || counts.failures() > FailuresAllowed(daemon, counts.desired)) {
+  if (HasTooManyFailures(counts, daemon, input.rollout))
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
-  }
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
     return condition("True", kWaitingForDeletion,
                      Pluralize(counts.waiting_for_user, "pool is updated when its", "pools are updated when their") +
@@ -119,7 +117,7 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
 // Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may affect all pools:
 // a webhook fails, or the operator lacks a permission. The pool is then neither done nor a failure of the revision.
 bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
-  return !view.assigned && !view.late && IsRevisionsFault(result.failure_reason) &&
+  return !view.assigned && !view.late && IsCausedByRevision(result.failure_reason) &&
          !CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
@@ -157,7 +155,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
-    const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
+    const bool waits = plan.waiting_for != WaitingFor::kNone;
     const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
@@ -179,8 +177,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
 }
 
 bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
-  if (rollout != nullptr && rollout->decision.failed_group) return false;
-  return counts.unsettled == 0 && counts.failures() <= FailuresAllowed(daemon, counts.desired);
+  return counts.unsettled == 0 && !HasTooManyFailures(counts, daemon, rollout);
 }
 
 void SetConditions(const ConditionInput& input, Conditions& conditions) {

@@ -38,7 +38,7 @@ std::string Except(const RolloutDecision& decision) {
 }
 
 std::string NextOpening(const Rollout& rollout) {
-  if (!rollout.next_window) return rollout.window_fault.empty() ? "" : "; no window opens: " + rollout.window_fault;
+  if (!rollout.next_window) return rollout.window_error.empty() ? "" : "; no window opens: " + rollout.window_error;
   return "; the next one opens at " + FormatTime(*rollout.next_window->opens) + " (" +
          rollout.next_window->opens_locally + ")";
 }
@@ -76,9 +76,10 @@ std::string DescribeFreeze(const Freeze& freeze) {
   return text + " (kubectl yad unfreeze)";
 }
 
-std::string DescribeFault(const Snapshot& snapshot) {
-  if (ChecksBlockUpdates(snapshot)) return "no update starts, because checks can't run: " + snapshot.checks_fault;
-  return "no update starts, because images can't be prefetched: " + snapshot.prefetch_fault;
+std::string DescribeBlockingError(const Snapshot& snapshot) {
+  const std::string checks = ChecksError(snapshot);
+  if (!checks.empty()) return "no update starts, because checks can't run: " + checks;
+  return "no update starts, because images can't be prefetched: " + snapshot.prefetch_error;
 }
 
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
@@ -88,7 +89,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
   const std::string done =
       std::to_string(decision.group_done) + " of " + std::to_string(decision.group_pools) + " pools are ";
   switch (decision.state) {
-    case RolloutState::kMoving:
+    case RolloutState::kProgressing:
       if (rollout.target.rolled_back) {
         return Progress("True", kRollingBack,
                         "revision " + update + " failed; " + done + "back on " + rollout.target.revision->name +
@@ -111,8 +112,8 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                           NextOpening(rollout));
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
-        return Progress("False", ChecksBlockUpdates(snapshot) ? kChecksUnavailable : kDaemonSetsUnreadable,
-                        done + "updated; " + DescribeFault(snapshot));
+        return Progress("False", ChecksError(snapshot).empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
+                        done + "updated; " + DescribeBlockingError(snapshot));
       }
       return Progress("True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze));
     case RolloutState::kBudgetExceeded:

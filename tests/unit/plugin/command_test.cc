@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "plugin/commands/commands.h"
-#include "plugin/manifest/yaml_reader.h"
+#include "plugin/manifest/yaml.h"
 #include "plugin/plugin.h"
 #include "tests/unit/plugin/session_fixture.h"
 
