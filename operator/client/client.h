@@ -14,7 +14,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/transport/transport.h"
-#include "operator/client/watch.h"
+#include "operator/client/watch_stream.h"
 #include "operator/json/json_document.h"
 #include "operator/json/list_text.h"
 
