@@ -219,10 +219,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
-  const ObjectMeta meta = object ? ParseMeta(*object) : ObjectMeta();
-  view.uid = meta.uid;
-  view.generation = meta.generation;
-  view.gone = !object || meta.deleting();
+  if (object) view.meta = ParseMeta(*object);
+  view.gone = !object || view.meta.deleting();
   if (!object) return view;
   view.attributes = AttributesOf(*object);
   view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
@@ -405,7 +403,7 @@ bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& po
   const auto live = ReadPoolObject(client_, options_.pool_type(), name, stop);
   if (live) {
     const ObjectMeta meta = *live ? ParseMeta(**live) : ObjectMeta();
-    if (meta.uid == pool.uid && meta.generation == pool.generation && !meta.deleting()) return true;
+    if (meta.uid == pool.meta.uid && meta.generation == pool.meta.generation && !meta.deleting()) return true;
   }
   if (live || live.error().reason == Reason::kConflict) {
     pass.wake = pass.now;

@@ -71,8 +71,7 @@ class CapacityReconciler {
     std::optional<Error> failed;  // the last error; AfterPass returns it
   };
   struct PoolView {
-    std::string uid;
-    std::int64_t generation = 0;
+    ObjectMeta meta;
     bool gone = false;
     PoolAttributes attributes;
     bool host_network = false;
