@@ -4,7 +4,6 @@
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

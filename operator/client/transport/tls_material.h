@@ -7,7 +7,6 @@
 #include <string>
 
 #include "operator/base/clock.h"
-#include "operator/base/error.h"
 
 namespace yad {
 
