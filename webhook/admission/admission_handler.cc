@@ -69,7 +69,7 @@ class WebhookMetrics {
         latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
                                        {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 25, 30})),
-        answered_(CounterOf(200)) {
+        successes_(CounterOf(200)) {
     CounterOf(500);  // creates the counter, so that it is 0 before the first error
   }
 
@@ -77,7 +77,7 @@ class WebhookMetrics {
   void End(int code, Duration took) {
     in_flight_.Add(-1);
     latency_.Observe(std::chrono::duration<double>(took).count());
-    (code == 200 ? answered_ : CounterOf(code)).Increment();
+    (code == 200 ? successes_ : CounterOf(code)).Increment();
   }
 
  private:
@@ -90,7 +90,7 @@ class WebhookMetrics {
   const std::string path_;
   metrics::Gauge& in_flight_;
   metrics::Histogram& latency_;
-  metrics::Counter& answered_;
+  metrics::Counter& successes_;
 };
 
 // Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
@@ -124,12 +124,12 @@ class AdmissionHandler {
         capacity_validator_(client, stores.pools, clock) {
     Serve(kMutatePath, kYurtAppDaemonType,
           [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
-    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
-      return validator_.Validate(request, answer_until);
+    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime respond_until) {
+      return validator_.Validate(request, respond_until);
     });
     Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
-          [this](const AdmissionRequest& request, SteadyTime answer_until) {
-            return capacity_validator_.Validate(request, answer_until);
+          [this](const AdmissionRequest& request, SteadyTime respond_until) {
+            return capacity_validator_.Validate(request, respond_until);
           });
   }
 
@@ -141,7 +141,7 @@ class AdmissionHandler {
   }
 
  private:
-  using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
+  using Judge = std::function<AdmissionResponse(const AdmissionRequest& request, SteadyTime respond_until)>;
   struct Webhook {
     const ResourceType& type;
     const Judge judge;  // returns the response to a CREATE or an UPDATE of the type
@@ -158,7 +158,7 @@ class AdmissionHandler {
     const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Reject(call.body, request.error());
-    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
+    return {200, "application/json", MakeAdmissionReview(request->uid, Respond(*request, webhook, deadline))};
   }
 
   // Replies to a body that ParseAdmissionReview has rejected. If the uid is known, the reply is an AdmissionReview with
@@ -167,23 +167,23 @@ class AdmissionHandler {
     const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
     if (uid.empty()) return Text(400, error.message);
     const std::string why = "the object is too large for this webhook: " + error.message + "; remove some of them";
-    return {200, "application/json", MakeAdmissionReview(uid, AdmissionAnswer::BadRequest(why))};
+    return {200, "application/json", MakeAdmissionReview(uid, AdmissionResponse::BadRequest(why))};
   }
 
-  static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
+  static AdmissionResponse Respond(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
     // The webhook allows each DELETE and each write of a subresource (status).
-    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
-    if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
+    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionResponse::Allowed();
+    if (!request.subresource.empty()) return AdmissionResponse::Allowed();
     const ResourceType& type = webhook.type;
     if (request.group != type.group || request.kind != type.kind || request.version != type.version) {
       const std::string asked = request.group.empty() ? request.version : request.group + "/" + request.version;
-      return AdmissionAnswer::BadRequest("this webhook reviews " + type.kind + "s of " + type.ApiVersion() +
-                                         " and received a " + request.kind + " of " + asked +
-                                         ": correct the rules of its webhook configuration");
+      return AdmissionResponse::BadRequest("this webhook reviews " + type.kind + "s of " + type.ApiVersion() +
+                                           " and received a " + request.kind + " of " + asked +
+                                           ": correct the rules of its webhook configuration");
     }
-    if (!request.object.is_object()) return AdmissionAnswer::BadRequest("request.object is missing or not an object");
+    if (!request.object.is_object()) return AdmissionResponse::BadRequest("request.object is missing or not an object");
     if (request.operation == "UPDATE" && !request.old_object.is_object()) {
-      return AdmissionAnswer::BadRequest("request.oldObject is missing or not an object");
+      return AdmissionResponse::BadRequest("request.oldObject is missing or not an object");
     }
     if (request.operation == "CREATE") request.old_object = nullptr;
     // For generateName, the apiserver generates the name just before the call, and sends it only in the object.
@@ -191,12 +191,9 @@ class AdmissionHandler {
     return webhook.judge(request, deadline);
   }
 
-  static AdmissionAnswer Default(const AdmissionRequest& request) {
+  static AdmissionResponse Default(const AdmissionRequest& request) {
     Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
-    AdmissionAnswer answer;
-    answer.patch = std::move(defaulting.patch);
-    answer.warnings = std::move(defaulting.warnings);
-    return answer;
+    return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
   }
 
   Clock& clock_;
