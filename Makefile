@@ -89,7 +89,7 @@ test-control-plane test-cluster test-chart:
 	hack/axe.sh || true
 	cmake --build --preset release -j $(JOBS) --target $(foreach label,$(subst |, ,$(LABELS)),$(label)_test)
 	hack/old-release.sh
-	ctest --test-dir build/release -j 6 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
+	ctest --test-dir build/release -j 7 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
 
 test-image: build ## build the image on a Debian base that is created here, and check it; skipped if this machine cannot do so
 	hack/packages.sh image || true

@@ -1,14 +1,12 @@
 #include "operator/api/check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "operator/api/names.h"
 #include "operator/api/quantity.h"
-#include "operator/api/validate_pod.h"
+#include "operator/base/number.h"
 
 namespace yad {
 namespace {
@@ -23,10 +21,7 @@ std::optional<double> QuantityOf(const Json& value) {
   if (value.is_number_integer()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
   const auto text = CanonicalQuantity(value.get_ref<const std::string&>());
-  if (!text) return std::nullopt;
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), number);
-  return fault == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+  return text ? ParseNumber<double>(*text) : std::nullopt;
 }
 
 std::optional<double> QuantityAt(const Json& object, std::string_view field) {
@@ -85,22 +80,22 @@ void ForbidIn(const JsonField& spec, std::string_view field, const char* why, Fi
   if (const JsonField set = spec.Child(field); set.present()) errors.Add(FieldError::Forbidden(set.path, why));
 }
 
+void ForbidTrueIn(const JsonField& spec, std::string_view field, const char* why, FieldErrors& errors) {
+  const JsonField flag = spec.Child(field);
+  if (AsBool(flag, errors).value_or(false)) errors.Add(FieldError::Forbidden(flag.path, why));
+}
+
 void CheckJob(const JsonField& job, FieldErrors& errors) {
   if (AsObject(job, errors) == nullptr) return;
   const JsonField spec = job.Child("spec");
-  if (!spec.present()) errors.Add(FieldError::Required(spec.path));
-  if (AsObject(spec, errors) == nullptr) return;
+  if (AsRequiredObject(spec, errors) == nullptr) return;
   ForbidIn(spec, "selector", "the apiserver generates the selector of a Job", errors);
-  ForbidIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
+  ForbidTrueIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
   ForbidIn(spec, "ttlSecondsAfterFinished",
            "the operator deletes the Job when the check has a newer Job for the same pool", errors);
-  ForbidIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
+  ForbidTrueIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
   const JsonField pod = spec.Child("template").Child("spec");
-  if (!pod.present()) {
-    errors.Add(FieldError::Required(spec.path + ".template.spec"));
-    return;
-  }
-  if (AsObject(pod, errors) == nullptr) return;
+  if (AsRequiredObject(pod, errors) == nullptr) return;
   AsObject(spec.Child("template").Child("metadata"), errors);
   CheckPodSpec(pod, {"Never", "OnFailure"}, errors);
 }
@@ -108,29 +103,13 @@ void CheckJob(const JsonField& job, FieldErrors& errors) {
 void CheckCondition(const JsonField& condition, FieldErrors& errors) {
   if (AsObject(condition, errors) == nullptr) return;
   const JsonField type = condition.Child("type");
-  if (const std::string* text = AsRequiredText(type, errors); text != nullptr) {
-    if (std::string fault = CheckAnnotationKey(*text); !fault.empty())
-      errors.Add(FieldError::Invalid(type.path, *type.value, fault));
-  }
-  const JsonField status = condition.Child("status");
-  const std::string* text = AsText(status, errors);
-  if (text != nullptr && *text != "True" && *text != "False")
-    errors.Add(FieldError::NotSupported(status.path, *status.value, {"True", "False"}));
-}
-
-void CheckName(const JsonField& name, std::set<std::string>& names, FieldErrors& errors) {
-  const std::string* text = AsRequiredText(name, errors);
-  if (text == nullptr) return;
-  if (std::string fault = CheckDns1123Label(*text); !fault.empty()) {
-    errors.Add(FieldError::Invalid(name.path, *name.value, fault));
-  } else if (!names.insert(*text).second) {
-    errors.Add(FieldError::Duplicate(name.path, *name.value));
-  }
+  if (const std::string* text = AsRequiredText(type, errors); text != nullptr)
+    errors.AddIfFault(type.path, *type.value, CheckAnnotationKey(*text));
+  CheckOneOf(condition.Child("status"), {"True", "False"}, errors);
 }
 
 void CheckOne(const JsonField& check, std::set<std::string>& names, FieldErrors& errors) {
-  if (AsObject(check, errors) == nullptr) return;
-  CheckName(check.Child("name"), names, errors);
+  CheckUniqueName(check.Child("name"), CheckDns1123Label, names, errors);
   const JsonField job = check.Child("job"), condition = check.Child("condition");
   const JsonField prometheus = check.Child("prometheus");
   const int kinds = job.present() + condition.present() + prometheus.present();
@@ -168,16 +147,14 @@ PrometheusCheck ParsePrometheus(const Json& object, std::int64_t timeout) {
 
 }  // namespace
 
+bool IsConditionOfControllers(std::string_view type) {
+  return type == "Available" || type == "Progressing" || type == "ReplicaFailure";
+}
+
 void ValidateChecks(const JsonField& checks, FieldErrors& errors) {
-  const Json* list = AsArray(checks, errors);
-  if (list == nullptr) return;
-  if (list->size() > kMaxChecks) {
-    errors.Add(
-        FieldError::Invalid(checks.path, list->size(), "must have at most " + std::to_string(kMaxChecks) + " items"));
-    return;
-  }
   std::set<std::string> names;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) CheckOne(checks.Element(i), names, errors);
+  ForEachObject(
+      checks, errors, [&](const JsonField& check) { CheckOne(check, names, errors); }, kMaxChecks);
 }
 
 std::vector<Check> ParseChecks(const Json& checks) {

@@ -4,11 +4,15 @@
 
 namespace yad {
 
-std::string Cut(std::string text, std::size_t limit) {
+std::string Utf8Prefix(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
-  std::size_t end = limit - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  text.resize(limit);
+  return text;
+}
+
+std::string Cut(std::string text, std::size_t limit) {
+  return text.size() <= limit ? text : Utf8Prefix(std::move(text), limit - 3) + "...";
 }
 
 std::string NameSome(const std::vector<std::string>& names, std::size_t most) {
@@ -29,6 +33,8 @@ const Json* FindConditionIn(const Json& status, std::string_view type) {
   }
   return nullptr;
 }
+
+bool IsTrue(const Json* condition) { return condition != nullptr && StringAt(*condition, {"status"}) == "True"; }
 
 Conditions::Conditions(const Json& old_status, std::int64_t generation, WallTime now)
     : generation_(generation), now_(FormatTime(now)), list_(ListAt(old_status, {"conditions"})) {}

@@ -1,6 +1,9 @@
 #include "operator/api/field_error.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/api/conditions.h"
 
 namespace yad {
 namespace {
@@ -11,10 +14,7 @@ constexpr std::size_t kMaxValueLength = 256;
 std::string ValueText(const Json& value) {
   if (IsDeeperThan(value, kMaxJsonDepth)) return "...";
   std::string text = DumpJson(value);
-  if (text.size() <= kMaxValueLength) return text;
-  std::size_t end = kMaxValueLength;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
+  return text.size() <= kMaxValueLength ? text : Utf8Prefix(std::move(text), kMaxValueLength) + "...";
 }
 
 struct Words {
@@ -23,28 +23,18 @@ struct Words {
   bool with_value;
 };
 
-Words WordsFor(FieldError::Type type) {
-  switch (type) {
-    case FieldError::Type::kRequired:
-      return {"Required value", "FieldValueRequired", false};
-    case FieldError::Type::kForbidden:
-      return {"Forbidden", "FieldValueForbidden", false};
-    case FieldError::Type::kNotSupported:
-      return {"Unsupported value", "FieldValueNotSupported", true};
-    case FieldError::Type::kDuplicate:
-      return {"Duplicate value", "FieldValueDuplicate", true};
-    case FieldError::Type::kTooLong:
-      return {"Too long", "FieldValueTooLong", false};
-    case FieldError::Type::kTypeInvalid:
-      return {"Invalid value", "FieldValueTypeInvalid", true};
-    case FieldError::Type::kInvalid:
-      break;
-  }
-  return {"Invalid value", "FieldValueInvalid", true};
+const Words& WordsFor(FieldError::Type type) {
+  static constexpr Words kWords[] = {
+      // in the order of the enum
+      {"Required value", "FieldValueRequired", false},  {"Invalid value", "FieldValueInvalid", true},
+      {"Forbidden", "FieldValueForbidden", false},      {"Unsupported value", "FieldValueNotSupported", true},
+      {"Duplicate value", "FieldValueDuplicate", true}, {"Invalid value", "FieldValueTypeInvalid", true}};
+  static_assert(std::size(kWords) == static_cast<std::size_t>(FieldError::Type::kTypeInvalid) + 1);
+  return kWords[static_cast<std::size_t>(type)];
 }
 
 std::string Body(const FieldError& error) {
-  const Words words = WordsFor(error.type);
+  const Words& words = WordsFor(error.type);
   std::string text = words.text;
   if (words.with_value) text.append(": ").append(error.value);
   if (!error.detail.empty()) text.append(": ").append(error.detail);

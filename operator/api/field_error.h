@@ -14,10 +14,10 @@
 namespace yad {
 
 struct FieldError {
-  enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
+  enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTypeInvalid };
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
-  std::string value;   // the invalid value as JSON; not used for kRequired, kForbidden and kTooLong
+  std::string value;   // the invalid value as JSON; not used for kRequired and kForbidden
   std::string detail;  // describes the error and how to fix it
 
   static FieldError Required(std::string path, std::string detail = "");
@@ -48,6 +48,10 @@ class FieldErrors {
 
   void Add(FieldError error) {
     if (!full()) errors_.push_back(std::move(error));
+  }
+  // Adds FieldError::Invalid, unless `detail` is empty. The checks in names.h return such a `detail`.
+  void AddIfFault(const std::string& path, const Json& value, std::string detail) {
+    if (!detail.empty()) Add(FieldError::Invalid(path, value, std::move(detail)));
   }
   void Append(FieldErrors more) {
     for (FieldError& error : more.errors_) Add(std::move(error));

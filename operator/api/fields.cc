@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "operator/api/label_selector.h"
+#include <utility>
 
 namespace yad {
 namespace {
@@ -86,6 +85,11 @@ std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, st
   return field.value->get<std::int64_t>();
 }
 
+const Json* AsRequiredObject(const JsonField& field, FieldErrors& errors) {
+  if (!field.present()) errors.Add(FieldError::Required(field.path));
+  return AsObject(field, errors);
+}
+
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
   if (!field.present() || (text != nullptr && text->empty())) {
@@ -93,6 +97,37 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors) {
     return nullptr;
   }
   return text;
+}
+
+void ForEachObject(const JsonField& list, FieldErrors& errors, const std::function<void(const JsonField&)>& check,
+                   std::size_t most) {
+  const Json* elements = AsArray(list, errors);
+  if (elements == nullptr) return;
+  if (elements->size() > most) {
+    errors.Add(
+        FieldError::Invalid(list.path, elements->size(), "must have at most " + std::to_string(most) + " items"));
+    return;
+  }
+  for (std::size_t i = 0; i < elements->size() && !errors.full(); ++i) {
+    if (const JsonField element = list.Element(i); AsObject(element, errors) != nullptr) check(element);
+  }
+}
+
+void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
+  const std::string* text = AsText(field, errors);
+  if (text != nullptr && std::find(supported.begin(), supported.end(), *text) == supported.end())
+    errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
+}
+
+void CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
+                     FieldErrors& errors) {
+  const std::string* text = AsRequiredText(name, errors);
+  if (text == nullptr) return;
+  if (std::string fault = check(*text); !fault.empty()) {
+    errors.Add(FieldError::Invalid(name.path, *name.value, std::move(fault)));
+  } else if (!names.insert(*text).second) {
+    errors.Add(FieldError::Duplicate(name.path, *name.value));
+  }
 }
 
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors) {
@@ -120,23 +155,6 @@ void CheckNames(const JsonField& field, FieldErrors& errors) {
     const std::string* text = AsText(name, errors);
     if (text != nullptr && text->empty()) errors.Add(FieldError::Required(name.path, "must not be empty"));
   }
-}
-
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices) {
-  const JsonField pools = entry.Child("pools");
-  const JsonField selector = entry.Child("nodepoolSelector");
-  if (!pools.present() && !selector.present()) {
-    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
-    return;
-  }
-  if (pools.present() && selector.present()) {
-    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
-  }
-  CheckNames(pools, errors);
-  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
-    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
-  }
-  if (selector.present()) LabelSelector::Parse(*selector.value, selector.path, errors);
 }
 
 }  // namespace yad

@@ -1,14 +1,16 @@
-// Functions that read JSON values of a certain type, and report values that are not valid. Only the validation in this
-// folder uses these functions.
+// Functions that read JSON values of a certain type, and report values that are not valid.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "operator/api/field_error.h"
 #include "operator/api/object.h"
@@ -35,18 +37,28 @@ const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Returns the string if the value is a non-empty string. Otherwise, adds an error and returns nullptr.
+// Return the value if it is an object, or a non-empty string. Otherwise, add an error and return nullptr.
+const Json* AsRequiredObject(const JsonField& field, FieldErrors& errors);
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
+
+// Calls `check` with each object of the list. Adds an error for each other element, and if the list has more than
+// `most` elements; `check` is then not called.
+void ForEachObject(const JsonField& list, FieldErrors& errors, const std::function<void(const JsonField&)>& check,
+                   std::size_t most = std::numeric_limits<std::size_t>::max());
+// Checks that the value is one of `supported`.
+void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors);
+// Checks that `name` is set and valid, and not in `names`. Adds it to `names`. `check` is a function of names.h.
+void CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
+                     FieldErrors& errors);
 
 // Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are
 // errors.
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
-// are missing, the error lists the fields in `choices`.
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
-                          const char* choices = "`pools`, `nodepoolSelector`");
+// Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
+// different for Jobs and Deployments.
+void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 
 }  // namespace yad
 

@@ -3,55 +3,27 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/fields.h"
 #include "operator/api/names.h"
+#include "operator/base/file.h"
 
 namespace yad {
 namespace {
 
-// Returns the member, or nullptr if it is missing or null.
-const Json* NonNullMember(const Json& object, std::string_view key) {
-  const Json* found = Find(object, {key});
-  return found == nullptr || found->is_null() ? nullptr : found;
-}
-
-void CheckKey(const std::string& key, const std::string& path, FieldErrors& errors) {
-  if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.Add(FieldError::Invalid(path, key, fault));
-}
-
-void CheckValue(const std::string& value, const std::string& path, FieldErrors& errors) {
-  if (std::string fault = CheckLabelValue(value); !fault.empty()) {
-    errors.Add(FieldError::Invalid(path, value, fault));
-  }
-}
-
 // Returns the `values` of a requirement, sorted and without duplicates.
-std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
+std::vector<std::string> ReadValues(const JsonField& values, FieldErrors& errors) {
   std::vector<std::string> result;
-  const Json* values = NonNullMember(requirement, "values");
-  if (values == nullptr) return result;
-  if (!values->is_array()) {
-    errors.Add(FieldError::TypeInvalid(path, *values, "must be a list of strings"));
-    return result;
-  }
-  for (std::size_t i = 0; i < values->size() && !errors.full(); ++i) {
-    const Json& value = (*values)[i];
-    const std::string value_path = path + "[" + std::to_string(i) + "]";
-    if (!value.is_string()) {
-      errors.Add(FieldError::TypeInvalid(value_path, value, "must be a string"));
-      continue;
-    }
-    CheckValue(value.get_ref<const std::string&>(), value_path, errors);
-    result.push_back(value.get_ref<const std::string&>());
+  const Json* list = AsArray(values, errors);
+  for (std::size_t i = 0; list != nullptr && i < list->size() && !errors.full(); ++i) {
+    const JsonField value = values.Element(i);
+    const std::string* text = AsText(value, errors);
+    if (text == nullptr) continue;
+    errors.AddIfFault(value.path, *text, CheckLabelValue(*text));
+    result.push_back(*text);
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
-}
-
-std::string WithoutSpaces(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
 // Splits `text` at commas that are not in parentheses.
@@ -71,18 +43,18 @@ std::vector<std::string> SplitRequirements(std::string_view text) {
 
 // Converts one requirement, such as "tier in (a,b)" or "!y", to an entry of matchExpressions.
 Json ExpressionOf(const std::string& text) {
-  if (text.starts_with("!")) return {{"key", WithoutSpaces(text.substr(1))}, {"operator", "DoesNotExist"}};
+  if (text.starts_with("!")) return {{"key", Trim(text.substr(1))}, {"operator", "DoesNotExist"}};
   if (text.ends_with(")")) {
     const auto open = text.find('(');
-    const std::string head = WithoutSpaces(text.substr(0, open));
+    const std::string head = Trim(text.substr(0, open));
     const auto space = head.find_last_of(" \t");
     const std::string word = space == std::string::npos ? "" : head.substr(space + 1);
     Json values = Json::array();
     if (open != std::string::npos) {
       for (const std::string& value : SplitRequirements(text.substr(open + 1, text.size() - open - 2)))
-        values.push_back(WithoutSpaces(value));
+        values.push_back(Trim(value));
     }
-    return {{"key", WithoutSpaces(head.substr(0, space == std::string::npos ? 0 : space))},
+    return {{"key", Trim(head.substr(0, space == std::string::npos ? 0 : space))},
             {"operator", word == "in"      ? "In"
                          : word == "notin" ? "NotIn"
                                            : word},
@@ -92,18 +64,17 @@ Json ExpressionOf(const std::string& text) {
   if (equals == std::string::npos) return {{"key", text}, {"operator", "Exists"}};
   const bool negated = equals > 0 && text[equals - 1] == '!';
   const std::size_t value = equals + (equals + 1 < text.size() && text[equals + 1] == '=' ? 2 : 1);
-  return {{"key", WithoutSpaces(text.substr(0, negated ? equals - 1 : equals))},
+  return {{"key", Trim(text.substr(0, negated ? equals - 1 : equals))},
           {"operator", negated ? "NotIn" : "In"},
-          {"values", {WithoutSpaces(text.substr(value))}}};
+          {"values", {Trim(text.substr(value))}}};
 }
 
 }  // namespace
 
 Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
-  if (WithoutSpaces(text).empty())
-    return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
+  if (Trim(text).empty()) return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
   Json expressions = Json::array();
-  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(WithoutSpaces(part)));
+  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(Trim(part)));
   auto selector = Parse({{"matchExpressions", std::move(expressions)}}, "selector");
   if (!selector)
     return Fail(Reason::kInvalid, "\"" + text + "\" is not a valid label selector: " + selector.error().message);
@@ -117,78 +88,53 @@ Result<LabelSelector> LabelSelector::Parse(const Json& selector, const std::stri
   return result;
 }
 
-LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& expression, const std::string& path,
-                                                             FieldErrors& errors) {
+LabelSelector::Requirement LabelSelector::Requirement::Parse(const JsonField& expression, FieldErrors& errors) {
   Requirement requirement;
-  requirement.key = StringAt(expression, {"key"});
-  requirement.values = ReadValues(expression, path + ".values", errors);
+  requirement.key = StringAt(*expression.value, {"key"});
+  const JsonField values = expression.Child("values");
+  requirement.values = ReadValues(values, errors);
   // If `values` has a wrong type, ReadValues has already reported an error. It then counts as present, so that it is
   // reported only once.
-  const Json* values = NonNullMember(expression, "values");
-  const bool has_values = values != nullptr && !values->empty();
-  const std::string op = StringAt(expression, {"operator"});
+  const bool has_values = values.present() && !values.value->empty();
+  const JsonField written = expression.Child("operator");
+  const std::string op = StringAt(*expression.value, {"operator"});
   if (op == "In" || op == "NotIn") {
     requirement.op = op == "In" ? Operator::kIn : Operator::kNotIn;
-    if (!has_values) {
-      errors.Add(FieldError::Required(path + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
-    }
+    if (!has_values)
+      errors.Add(FieldError::Required(values.path, "must be specified when `operator` is 'In' or 'NotIn'"));
   } else if (op == "Exists" || op == "DoesNotExist") {
     requirement.op = op == "Exists" ? Operator::kExists : Operator::kDoesNotExist;
     if (has_values) {
-      errors.Add(FieldError::Forbidden(path + ".values",
-                                       "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      errors.Add(
+          FieldError::Forbidden(values.path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     }
   } else {
-    const Json* written = NonNullMember(expression, "operator");
-    errors.Add(FieldError::Invalid(path + ".operator", written == nullptr ? Json("") : *written,
+    errors.Add(FieldError::Invalid(written.path, written.present() ? *written.value : Json(""),
                                    "not a valid selector operator"));
   }
-  CheckKey(requirement.key, path + ".key", errors);
+  errors.AddIfFault(expression.path + ".key", requirement.key, CheckLabelKey(requirement.key));
   return requirement;
 }
 
 LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path, FieldErrors& errors) {
   LabelSelector result;
-  if (selector.is_null()) return result;
-  if (!selector.is_object()) {
-    errors.Add(FieldError::TypeInvalid(path, selector, "must be an object"));
-    return result;
-  }
+  const JsonField field{&selector, path};
+  if (selector.is_null() || AsObject(field, errors) == nullptr) return result;
 
-  if (const Json* labels = NonNullMember(selector, "matchLabels"); labels != nullptr) {
-    const std::string labels_path = path + ".matchLabels";
-    if (labels->is_object()) {
-      for (const auto& [key, value] : labels->items()) {
-        if (errors.full()) break;
-        CheckKey(key, labels_path, errors);
-        if (!value.is_string()) {
-          errors.Add(FieldError::TypeInvalid(labels_path + "[" + key + "]", value, "must be a string"));
-          continue;
-        }
-        CheckValue(value.get_ref<const std::string&>(), labels_path, errors);
-        result.requirements_.push_back({key, Operator::kEquals, {value.get_ref<const std::string&>()}});
-      }
-    } else {
-      errors.Add(FieldError::TypeInvalid(labels_path, *labels, "must be an object of strings"));
+  const JsonField labels = field.Child("matchLabels");
+  if (const Json* object = AsObject(labels, errors); object != nullptr) {
+    for (const auto& [key, value] : object->items()) {
+      if (errors.full()) break;
+      errors.AddIfFault(labels.path, key, CheckLabelKey(key));
+      const std::string* text = AsText({&value, labels.path + "[" + key + "]"}, errors);
+      if (text == nullptr) continue;
+      errors.AddIfFault(labels.path, *text, CheckLabelValue(*text));
+      result.requirements_.push_back({key, Operator::kEquals, {*text}});
     }
   }
-
-  if (const Json* expressions = NonNullMember(selector, "matchExpressions"); expressions != nullptr) {
-    const std::string expressions_path = path + ".matchExpressions";
-    if (!expressions->is_array()) {
-      errors.Add(FieldError::TypeInvalid(expressions_path, *expressions, "must be a list of objects"));
-      return LabelSelector();
-    }
-    for (std::size_t i = 0; i < expressions->size() && !errors.full(); ++i) {
-      const Json& expression = (*expressions)[i];
-      const std::string at = expressions_path + "[" + std::to_string(i) + "]";
-      if (!expression.is_object()) {
-        errors.Add(FieldError::TypeInvalid(at, expression, "must be an object"));
-        continue;
-      }
-      result.requirements_.push_back(Requirement::Parse(expression, at, errors));
-    }
-  }
+  ForEachObject(field.Child("matchExpressions"), errors, [&](const JsonField& expression) {
+    result.requirements_.push_back(Requirement::Parse(expression, errors));
+  });
 
   std::stable_sort(result.requirements_.begin(), result.requirements_.end(),
                    [](const Requirement& a, const Requirement& b) { return a.key < b.key; });
@@ -261,6 +207,18 @@ std::string LabelSelector::ToString() const {
     }
   }
   return text;
+}
+
+std::optional<StringMap> LabelsSelectedBy(const Json& selector) {
+  StringMap labels = StringMapAt(selector, {"matchLabels"});
+  for (const Json& expression : ListAt(selector, {"matchExpressions"})) {
+    const Json& values = ListAt(expression, {"values"});
+    const bool one = StringAt(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string();
+    if (!one || !labels.emplace(StringAt(expression, {"key"}), values.front().get<std::string>()).second) {
+      return std::nullopt;
+    }
+  }
+  return labels;
 }
 
 }  // namespace yad

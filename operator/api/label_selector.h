@@ -3,6 +3,7 @@
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "operator/base/error.h"
 
 namespace yad {
+
+struct JsonField;
 
 // A parsed label selector. Immutable; any thread may read it.
 class LabelSelector {
@@ -46,12 +49,16 @@ class LabelSelector {
     std::vector<std::string> values;  // sorted, without duplicates
 
     // Parses an entry of matchExpressions.
-    static Requirement Parse(const Json& expression, const std::string& path, FieldErrors& errors);
+    static Requirement Parse(const JsonField& expression, FieldErrors& errors);
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;
   std::vector<Requirement> requirements_;  // sorted by key; labels must satisfy all of them
 };
+
+// Returns the labels that select the same pods as a LabelSelector. Returns nullopt if the selector has an expression
+// other than `In` with a single value.
+std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad
 

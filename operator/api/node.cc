@@ -8,10 +8,7 @@
 
 namespace yad {
 
-bool Node::ready() const {
-  const auto found = conditions.find("Ready");
-  return found != conditions.end() && found->second == "True";
-}
+bool Node::ready() const { return HasValue(conditions, "Ready", "True"); }
 
 const std::string& Node::pool() const { return meta.Label(kNodePoolLabel); }
 

@@ -85,6 +85,13 @@ const Json& ListAt(const Json& object, std::initializer_list<std::string_view> p
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
+// Returns whether the map has this value for this key.
+template <typename Map>
+bool HasValue(const Map& map, const std::string& key, const typename Map::mapped_type& value) {
+  const auto found = map.find(key);
+  return found != map.end() && found->second == value;
+}
+
 // Returns the compact JSON encoding. Replaces invalid UTF-8 with U+FFFD instead of throwing an exception.
 std::string DumpJson(const Json& value);
 

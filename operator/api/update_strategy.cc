@@ -1,7 +1,10 @@
 #include "operator/api/update_strategy.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "operator/base/file.h"
 
 namespace yad {
 namespace {
@@ -78,6 +81,16 @@ UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
   rolling.groups.push_back({});
   rolling.groups.back().name = kDefaultGroup;
   return parsed;
+}
+
+std::vector<std::string> ApprovalEntries(const std::string& annotation) {
+  std::vector<std::string> entries;
+  for (std::size_t begin = 0; begin <= annotation.size();) {
+    const std::size_t end = std::min(annotation.find(',', begin), annotation.size());
+    entries.push_back(Trim(annotation.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return entries;
 }
 
 }  // namespace yad

@@ -78,6 +78,10 @@ struct UpdateStrategy {
 // Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields are set to their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
+// Returns the entries of the annotation apps.openyurt.io/approve, a comma-separated list, without white space around
+// them.
+std::vector<std::string> ApprovalEntries(const std::string& annotation);
+
 }  // namespace yad
 
 #endif  // OPERATOR_API_UPDATE_STRATEGY_H_

@@ -90,7 +90,6 @@ void CheckDays(const JsonField& days, FieldErrors& errors) {
 }
 
 void CheckWindow(const JsonField& window, FieldErrors& errors) {
-  if (AsObject(window, errors) == nullptr) return;
   CheckDays(window.Child("days"), errors);
   const JsonField start = window.Child("start");
   if (const std::string* text = AsRequiredText(start, errors); text != nullptr && !ParseStart(*text)) {
@@ -106,10 +105,8 @@ void CheckWindow(const JsonField& window, FieldErrors& errors) {
   }
   const JsonField zone = window.Child("timeZone");
   if (!zone.present()) return;
-  if (const std::string* text = AsRequiredText(zone, errors); text != nullptr) {
-    if (std::string fault = CheckTimeZone(*text); !fault.empty())
-      errors.Add(FieldError::Invalid(zone.path, *zone.value, std::move(fault)));
-  }
+  if (const std::string* text = AsRequiredText(zone, errors); text != nullptr)
+    errors.AddIfFault(zone.path, *zone.value, CheckTimeZone(*text));
 }
 
 // Adds an error for each member that is not a field of a window. The apiserver checks this in YurtAppDaemons, but not
@@ -128,14 +125,8 @@ void CheckMembers(const JsonField& windows, FieldErrors& errors) {
 }  // namespace
 
 void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors) {
-  const Json* list = AsArray(windows, errors);
-  if (list == nullptr) return;
-  if (list->size() > kMaxUpdateWindows) {
-    errors.Add(FieldError::Invalid(windows.path, list->size(),
-                                   "must have at most " + std::to_string(kMaxUpdateWindows) + " items"));
-    return;
-  }
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) CheckWindow(windows.Element(i), errors);
+  ForEachObject(
+      windows, errors, [&](const JsonField& window) { CheckWindow(window, errors); }, kMaxUpdateWindows);
 }
 
 std::vector<UpdateWindow> ParseUpdateWindows(const Json& windows) {

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "operator/api/names.h"
-#include "operator/api/service_template.h"
 #include "operator/api/validation.h"
 
 namespace yad {
@@ -26,9 +25,7 @@ void CheckSelector(const JsonField& field, const std::optional<StringMap>& reser
   if (labels == nullptr) return;
   for (const auto& [key, value] : labels->items()) {
     const JsonField label{&value, field.path + "[" + key + "]"};
-    if (const std::string fault = CheckLabelKey(key); !fault.empty()) {
-      errors.Add(FieldError::Invalid(field.path, key, fault));
-    }
+    errors.AddIfFault(field.path, key, CheckLabelKey(key));
     const std::string* text = AsText(label, errors);
     if (text == nullptr || !reserved) continue;
     if (const auto own = reserved->find(key); own != reserved->end() && own->second != *text) {
@@ -46,22 +43,19 @@ void CheckPorts(const JsonField& spec, FieldErrors& errors) {
     return;
   }
   std::set<std::pair<std::int64_t, std::string>> seen;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
-    const JsonField port = ports.Element(i);
-    if (AsObject(port, errors) == nullptr) continue;
+  ForEachObject(ports, errors, [&](const JsonField& port) {
     const JsonField number = port.Child("port");
-    const JsonField protocol = port.Child("protocol");
     if (!number.present()) {
       errors.Add(FieldError::Required(number.path));
-      continue;
+      return;
     }
     const auto value = AsInt(number, 1, kMaxPort, errors);
-    AsText(protocol, errors);
+    AsText(port.Child("protocol"), errors);
     const std::string name = StringAt(*port.value, {"protocol"});
     if (value && !seen.emplace(*value, name.empty() ? "TCP" : name).second) {
       errors.Add(FieldError::Duplicate(port.path, *number.value));
     }
-  }
+  });
 }
 
 }  // namespace
@@ -70,11 +64,7 @@ void ValidateServiceTemplate(const JsonField& service_template, const JsonField&
   if (AsObject(service_template, errors) == nullptr) return;
   CheckTemplateMetadata(service_template.Child("metadata"), errors);
   const JsonField spec = service_template.Child("spec");
-  if (!spec.present()) {
-    errors.Add(FieldError::Required(spec.path));
-    return;
-  }
-  if (AsObject(spec, errors) == nullptr) return;
+  if (AsRequiredObject(spec, errors) == nullptr) return;
   AsText(spec.Child("type"), errors);
   AsText(spec.Child("clusterIP"), errors);
   CheckPorts(spec, errors);

@@ -11,13 +11,24 @@ namespace {
 constexpr std::int64_t kMostPrefetchesAhead = 100;
 constexpr std::int64_t kLongestPrefetchSeconds = 7 * 24 * 3600;
 
-void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
-  const std::string* text = AsText(field, errors);
-  if (text == nullptr) return;
-  for (std::string_view one : supported) {
-    if (*text == one) return;
+// Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
+// are missing, the error lists the fields in `choices`.
+void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
+                          const char* choices = "`pools`, `nodepoolSelector`") {
+  const JsonField pools = entry.Child("pools");
+  const JsonField selector = entry.Child("nodepoolSelector");
+  if (!pools.present() && !selector.present()) {
+    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
+    return;
   }
-  errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
+  if (pools.present() && selector.present()) {
+    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
+  }
+  CheckNames(pools, errors);
+  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
+    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
+  }
+  if (selector.present()) LabelSelector::Parse(*selector.value, selector.path, errors);
 }
 
 // Checks that a group has exactly one of `pools`, `nodepoolSelector` and `percent`.
@@ -34,30 +45,22 @@ void CheckPoolsOfGroup(const JsonField& group, FieldErrors& errors) {
   }
 }
 
+std::string CheckGroupName(std::string_view name) {
+  if (name == kDefaultGroup) return "is reserved for the pools that no group selects";
+  // CheckLabelValue also rejects '/' and ','. A group's name must not contain them, because the approval of a group has
+  // the form "<revision>/<group>,…".
+  return CheckLabelValue(name);
+}
+
 void CheckGroups(const JsonField& groups, FieldErrors& errors) {
-  const Json* list = AsArray(groups, errors);
-  if (list == nullptr) return;
   std::set<std::string> names;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
-    const JsonField group = groups.Element(i);
-    if (AsObject(group, errors) == nullptr) continue;
-    const JsonField name = group.Child("name");
-    if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
-      // CheckLabelValue also rejects '/' and ','. A group's name must not contain them, because the approval of a group
-      // has the form "<revision>/<group>,…".
-      if (std::string fault = CheckLabelValue(*text); !fault.empty()) {
-        errors.Add(FieldError::Invalid(name.path, *name.value, fault));
-      } else if (*text == kDefaultGroup) {
-        errors.Add(FieldError::Invalid(name.path, *name.value, "is reserved for the pools that no group selects"));
-      } else if (!names.insert(*text).second) {
-        errors.Add(FieldError::Duplicate(name.path, *name.value));
-      }
-    }
+  ForEachObject(groups, errors, [&](const JsonField& group) {
+    CheckUniqueName(group.Child("name"), CheckGroupName, names, errors);
     CheckPoolsOfGroup(group, errors);
     CheckIntOrPercent(group.Child("maxUnavailable"), /*positive=*/true, errors);
     CheckIntOrPercent(group.Child("maxFailures"), /*positive=*/false, errors);
     CheckOneOf(group.Child("approval"), {"Automatic", "Manual"}, errors);
-  }
+  });
 }
 
 void CheckPrefetch(const JsonField& prefetch, FieldErrors& errors) {
@@ -113,11 +116,7 @@ void CheckPointer(const JsonField& field, FieldErrors& errors) {
 }
 
 void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
-  const Json* list = AsArray(patches, errors);
-  if (list == nullptr) return;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
-    const JsonField patch = patches.Element(i);
-    if (AsObject(patch, errors) == nullptr) continue;
+  ForEachObject(patches, errors, [&](const JsonField& patch) {
     const JsonField op_field = patch.Child("op");
     if (!op_field.present()) errors.Add(FieldError::Required(op_field.path));
     CheckOneOf(op_field, {"add", "remove", "replace", "move", "copy", "test"}, errors);
@@ -128,7 +127,7 @@ void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
       errors.Add(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
     }
     if (op == "move" || op == "copy") CheckPointer(patch.Child("from"), errors);
-  }
+  });
 }
 
 }  // namespace
@@ -147,25 +146,16 @@ void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {
 }
 
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors) {
-  const Json* list = AsArray(overrides, errors);
-  if (list == nullptr) return;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
-    const JsonField entry = overrides.Element(i);
-    if (AsObject(entry, errors) == nullptr) continue;
+  ForEachObject(overrides, errors, [&](const JsonField& entry) {
     CheckPoolsOrSelector(entry, errors);
     AsInt(entry.Child("replicas"), 0, kMaxInt32, errors);
-    const JsonField images = entry.Child("images");
-    if (const Json* image_list = AsArray(images, errors); image_list != nullptr) {
-      for (std::size_t j = 0; j < image_list->size() && !errors.full(); ++j) {
-        const JsonField image = images.Element(j);
-        if (AsObject(image, errors) == nullptr) continue;
-        AsRequiredText(image.Child("name"), errors);
-        AsRequiredText(image.Child("image"), errors);
-      }
-    }
+    ForEachObject(entry.Child("images"), errors, [&](const JsonField& image) {
+      AsRequiredText(image.Child("name"), errors);
+      AsRequiredText(image.Child("image"), errors);
+    });
     AsObject(entry.Child("patch"), errors);
     CheckJsonPatches(entry.Child("jsonPatches"), errors);
-  }
+  });
 }
 
 }  // namespace yad

@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/names.h"
-#include "operator/api/validate_pod.h"
 #include "operator/api/validation.h"
 
 namespace yad {
@@ -14,9 +13,7 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
   const Json* object = AsObject(labels, errors);
   if (object == nullptr) return result;
   for (const auto& [key, value] : object->items()) {
-    if (std::string fault = CheckLabelKey(key); !fault.empty()) {
-      errors.Add(FieldError::Invalid(labels.path, key, fault));
-    }
+    errors.AddIfFault(labels.path, key, CheckLabelKey(key));
     if (!value.is_string() && !value.is_null()) {
       errors.Add(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
       continue;
@@ -24,9 +21,7 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
     const std::string text = value.is_null() ? "" : value.get<std::string>();  // as in ReplaceNullTexts
     // The labels of a Service template may have variables, which are replaced with the pool's name later.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
-    if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
-      errors.Add(FieldError::Invalid(labels.path, text, fault));
-    }
+    if (!variables || !has_variable) errors.AddIfFault(labels.path, text, CheckLabelValue(text));
     result.emplace(key, text);
   }
   return result;
@@ -36,9 +31,7 @@ void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
   const Json* object = AsObject(annotations, errors);
   if (object == nullptr) return;
   for (const auto& [key, value] : object->items()) {
-    if (std::string fault = CheckAnnotationKey(key); !fault.empty()) {
-      errors.Add(FieldError::Invalid(annotations.path, key, fault));
-    }
+    errors.AddIfFault(annotations.path, key, CheckAnnotationKey(key));
     if (!value.is_string() && !value.is_null()) {
       errors.Add(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
     }
@@ -69,21 +62,13 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   if (AsObject(workload_template, errors) == nullptr) return;
   CheckMetadata(workload_template.Child("metadata"), selector, errors);
   const JsonField spec = workload_template.Child("spec");
-  if (!spec.present()) {
-    errors.Add(FieldError::Required(spec.path));
-    return;
-  }
-  if (AsObject(spec, errors) == nullptr) return;
+  if (AsRequiredObject(spec, errors) == nullptr) return;
   AsInt(spec.Child("replicas"), 0, kMaxInt32, errors);
   // Checks only that this selector is an object. Its content does not matter, because spec.selector replaces it, as in
   // OpenYurt.
   AsObject(spec.Child("selector"), errors);
   const JsonField pod = spec.Child("template");
-  if (!pod.present()) {
-    errors.Add(FieldError::Required(pod.path));
-    return;
-  }
-  if (AsObject(pod, errors) == nullptr) return;
+  if (AsRequiredObject(pod, errors) == nullptr) return;
   CheckMetadata(pod.Child("metadata"), selector, errors);
   CheckPodSpec(pod.Child("spec"), {"Always"}, errors);
 }

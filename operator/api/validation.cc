@@ -38,11 +38,7 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   AsObject(pools, errors);
   CheckNames(names, errors);
   CheckNames(pools.Child("exclude"), errors);
-  const JsonField type = pools.Child("type");
-  const std::string* text = AsText(type, errors);
-  if (text != nullptr && *text != "Edge" && *text != "Cloud") {
-    errors.Add(FieldError::NotSupported(type.path, *type.value, {"Cloud", "Edge"}));
-  }
+  CheckOneOf(pools.Child("type"), {"Cloud", "Edge"}, errors);
 
   const JsonField selector = spec.Child("nodepoolSelector");
   if (selector.present()) {
@@ -116,11 +112,7 @@ FieldErrors ValidateYurtAppDaemon(const Json& object) {
   FieldErrors errors;
   if (!CheckDepth(object, errors)) return errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
-  if (!spec.present()) {
-    errors.Add(FieldError::Required(spec.path));
-    return errors;
-  }
-  if (AsObject(spec, errors) == nullptr) return errors;
+  if (AsRequiredObject(spec, errors) == nullptr) return errors;
 
   const JsonField workload = spec.Child("workloadTemplate");
   const bool statefulset = TemplateOf(spec, WorkloadKind::kStatefulSet).present();

@@ -11,11 +11,17 @@
 
 namespace yad {
 
-// Returns the Result of `function`, or kInternalError if it throws an exception.
-template <typename Function>
-std::invoke_result_t<Function> CatchExceptions(Function&& function) {
+// Returns the Result of `function`, or kInternalError if it throws an exception. The Result of a void function is a
+// Status.
+template <typename Function, typename Returned = std::invoke_result_t<Function>>
+std::conditional_t<std::is_void_v<Returned>, Status, Returned> CatchExceptions(Function&& function) {
   try {
-    return std::forward<Function>(function)();
+    if constexpr (std::is_void_v<Returned>) {
+      std::forward<Function>(function)();
+      return {};
+    } else {
+      return std::forward<Function>(function)();
+    }
   } catch (const std::exception& exception) {
     return Fail(Reason::kInternalError, std::string("unhandled exception: ") + exception.what());
   } catch (...) {

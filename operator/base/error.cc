@@ -1,53 +1,35 @@
 #include "operator/base/error.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace yad {
 
 std::string_view ToString(Reason reason) {
-  switch (reason) {
-    case Reason::kNotFound:
-      return "NotFound";
-    case Reason::kAlreadyExists:
-      return "AlreadyExists";
-    case Reason::kConflict:
-      return "Conflict";
-    case Reason::kExpired:
-      return "Expired";
-    case Reason::kInvalid:
-      return "Invalid";
-    case Reason::kBadRequest:
-      return "BadRequest";
-    case Reason::kForbidden:
-      return "Forbidden";
-    case Reason::kUnauthorized:
-      return "Unauthorized";
-    case Reason::kTooManyRequests:
-      return "TooManyRequests";
-    case Reason::kServerTimeout:
-      return "ServerTimeout";
-    case Reason::kServiceUnavailable:
-      return "ServiceUnavailable";
-    case Reason::kMethodNotAllowed:
-      return "MethodNotAllowed";
-    case Reason::kUnsupportedMediaType:
-      return "UnsupportedMediaType";
-    case Reason::kInternalError:
-      return "InternalError";
-    case Reason::kTransport:
-      return "Transport";
-    case Reason::kDecode:
-      return "Decode";
-    case Reason::kTooLarge:
-      return "TooLarge";
-    case Reason::kCancelled:
-      return "Cancelled";
-    case Reason::kConfig:
-      return "Config";
-    case Reason::kNotSynced:
-      return "NotSynced";
-    case Reason::kUnknown:
-      break;
-  }
-  return "Unknown";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"NotFound",
+                                         "AlreadyExists",
+                                         "Conflict",
+                                         "Expired",
+                                         "Invalid",
+                                         "BadRequest",
+                                         "Forbidden",
+                                         "Unauthorized",
+                                         "TooManyRequests",
+                                         "ServerTimeout",
+                                         "ServiceUnavailable",
+                                         "MethodNotAllowed",
+                                         "UnsupportedMediaType",
+                                         "InternalError",
+                                         "Transport",
+                                         "Decode",
+                                         "TooLarge",
+                                         "Cancelled",
+                                         "Config",
+                                         "NotSynced",
+                                         "Unknown"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Reason::kUnknown) + 1);
+  return kNames[static_cast<std::size_t>(reason)];
 }
 
 std::string Error::ToString() const {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace yad {
@@ -36,6 +37,11 @@ std::string Trim(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string EnvironmentVariable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace yad

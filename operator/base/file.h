@@ -1,4 +1,4 @@
-// Reads small files, such as kubeconfigs, certificates and tokens.
+// Reads small files, such as kubeconfigs, certificates and tokens, and environment variables.
 #ifndef OPERATOR_BASE_FILE_H_
 #define OPERATOR_BASE_FILE_H_
 
@@ -15,6 +15,9 @@ Result<std::string> ReadSmallFile(const std::string& path, std::size_t most = 16
 
 // Removes white space at both ends, for example the newline at the end of a file.
 std::string Trim(const std::string& text);
+
+// Returns the value of the environment variable, or "" if it is not set.
+std::string EnvironmentVariable(const char* name);
 
 }  // namespace yad
 

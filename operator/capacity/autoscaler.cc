@@ -13,12 +13,6 @@ namespace {
 constexpr std::int64_t kMaxSeconds = 365 * 24 * 3600;
 constexpr std::int64_t kMaxNodeCount = 100'000;
 
-void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> words, FieldErrors& errors) {
-  const std::string* text = AsText(field, errors);
-  if (text != nullptr && std::find(words.begin(), words.end(), *text) == words.end())
-    errors.Add(FieldError::NotSupported(field.path, *field.value, words));
-}
-
 void CheckPool(const JsonField& field, FieldErrors& errors) {
   const std::string* pool = AsRequiredText(field, errors);
   if (pool == nullptr) return;
@@ -51,12 +45,10 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);
   if (labels == nullptr) return;
   for (const auto& [key, value] : labels->items()) {
-    if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.Add(FieldError::Invalid(field.path, key, fault));
+    errors.AddIfFault(field.path, key, CheckLabelKey(key));
     const JsonField entry = field.Child(key);
-    const std::string* text = AsText(entry, errors);
-    if (text == nullptr) continue;
-    if (std::string fault = CheckLabelValue(*text); !fault.empty())
-      errors.Add(FieldError::Invalid(entry.path, *text, fault));
+    if (const std::string* text = AsText(entry, errors); text != nullptr)
+      errors.AddIfFault(entry.path, *text, CheckLabelValue(*text));
   }
 }
 
@@ -75,24 +67,15 @@ void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
 }
 
 void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes, FieldErrors& errors) {
-  const Json* list = AsArray(field, errors);
-  if (list == nullptr) return;
   std::set<std::string> names;
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
-    const JsonField entry = field.Element(i);
-    if (AsObject(entry, errors) == nullptr) continue;
-    const JsonField name = entry.Child("name");
-    if (const std::string* text = AsRequiredText(name, errors)) {
-      if (std::string fault = CheckDns1123Label(*text); !fault.empty())
-        errors.Add(FieldError::Invalid(name.path, *text, fault));
-      if (!names.insert(*text).second) errors.Add(FieldError::Duplicate(name.path, *text));
-    }
+  ForEachObject(field, errors, [&](const JsonField& entry) {
+    CheckUniqueName(entry.Child("name"), CheckDns1123Label, names, errors);
     CheckNodeSelector(entry.Child("nodeSelector"), errors);
     const JsonField count = entry.Child("count");
     if (!count.present()) errors.Add(FieldError::Required(count.path));
     sum += AsInt(count, 0, kMaxNodeCount, errors).value_or(0);
-  }
+  });
   if (max_nodes.value_or(0) > 0 && sum > *max_nodes) {
     errors.Add(FieldError::Invalid(field.path, *field.value,
                                    "needs " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
@@ -124,17 +107,14 @@ std::chrono::seconds SecondsAt(const Json& spec, std::string_view block, std::st
 }  // namespace
 
 bool Standby::Matches(const StringMap& labels) const {
-  return std::all_of(node_selector.begin(), node_selector.end(), [&](const auto& wanted) {
-    const auto found = labels.find(wanted.first);
-    return found != labels.end() && found->second == wanted.second;
-  });
+  return std::all_of(node_selector.begin(), node_selector.end(),
+                     [&](const auto& wanted) { return HasValue(labels, wanted.first, wanted.second); });
 }
 
 FieldErrors ValidateNodePoolAutoscaler(const Json& object) {
   FieldErrors errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
-  if (!spec.present()) return {FieldError::Required("spec")};
-  if (AsObject(spec, errors) == nullptr) return errors;
+  if (AsRequiredObject(spec, errors) == nullptr) return errors;
   CheckPool(spec.Child("nodePool"), errors);
   CheckOneOf(spec.Child("mode"), {"Auto", "Manual", "Drain"}, errors);
   CheckInventory(spec.Child("inventorySelector"), errors);

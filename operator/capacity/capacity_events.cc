@@ -18,13 +18,10 @@ constexpr char kNodes[] = "nodepool_autoscaler_nodes";
 constexpr char kWaiting[] = "nodepool_autoscaler_waiting_pods";
 
 ObjectReference Regarding(const NodePoolAutoscaler& autoscaler) {
-  return {kNodePoolAutoscalerType.ApiVersion(), kNodePoolAutoscalerType.kind, autoscaler.meta.key, autoscaler.meta.uid,
-          autoscaler.meta.resource_version};
+  return ReferenceTo(kNodePoolAutoscalerType, autoscaler.meta);
 }
 
-ObjectReference Regarding(const Node& node) {
-  return {kNodeType.ApiVersion(), kNodeType.kind, node.meta.key, node.meta.uid, node.meta.resource_version};
-}
+ObjectReference Regarding(const Node& node) { return ReferenceTo(kNodeType, node.meta); }
 
 std::array<std::pair<const char*, int>, 6> Counts(const CapacityPlan& plan) {
   return {{{"leased", plan.leased},

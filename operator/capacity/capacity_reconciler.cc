@@ -8,7 +8,7 @@
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
 #include "operator/client/status_error.h"
@@ -117,11 +117,11 @@ void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
   }
 }
 
-Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,
+Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, Pass& pass,
                                          std::stop_token stop) {
   const Json status = object.Parse().value("status", Json::object());
   const Json after = BuildCapacityStatus(object.meta(), status, nullptr, {kInvalidSpec, fault.message}, pass.now);
-  return WriteStatus(object.meta(), status, after, stop);
+  return WriteStatus(object.meta(), status, after, pass, stop);
 }
 
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
@@ -317,7 +317,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
   if (!rejection.reason.empty() && rejection.reason != kLabelChangeRefused && ReadyReason(previous) != rejection.reason)
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
-  return WriteStatus(autoscaler.meta, previous, status, stop);
+  return WriteStatus(autoscaler.meta, previous, status, pass, stop);
 }
 
 void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
@@ -467,15 +467,20 @@ Status CapacityReconciler::WriteNode(const Node& node, const Json& patch, std::s
   return {};
 }
 
-Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
+Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, Pass& pass,
                                        std::stop_token stop) {
-  const Json patch = StatusPatch(before, after, meta.uid);
+  Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return {};
+  // The shortages in status are the only memory of earlier plans. An earlier leader may have written shortages that the
+  // cache does not show yet.
+  patch["metadata"]["resourceVersion"] = meta.resource_version;
   const WriteOptions options{.subresource = "status"};
   const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return {};  // the watch reports the deletion
-    return Fail(written.error());
+    if (written.error().reason != Reason::kConflict) return Fail(written.error());
+    pass.wake = pass.now;
+    return {};
   }
   stores_.autoscalers.Observe(std::make_shared<StoredObject>(*written, nullptr));
   return {};

@@ -1,19 +1,11 @@
 #include "operator/capacity/fit.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+
+#include "operator/base/number.h"
 
 namespace yad {
 namespace {
-
-std::optional<std::int64_t> ToNumber(const std::string& text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return number;
-}
 
 // Implements k8s.io/apimachinery/pkg/labels.Requirement.Matches. `value` is null if the label is absent.
 bool Holds(const NodeRequirement& requirement, const std::string* value) {
@@ -25,8 +17,8 @@ bool Holds(const NodeRequirement& requirement, const std::string* value) {
   if (requirement.op == "DoesNotExist") return value == nullptr;
   if (requirement.op != "Gt" && requirement.op != "Lt") return false;
   if (value == nullptr || requirement.values.size() != 1) return false;
-  const auto left = ToNumber(*value);
-  const auto right = ToNumber(requirement.values.front());
+  const auto left = ParseNumber<std::int64_t>(*value);
+  const auto right = ParseNumber<std::int64_t>(requirement.values.front());
   return left && right && (requirement.op == "Gt" ? *left > *right : *left < *right);
 }
 
@@ -54,8 +46,7 @@ bool Tolerates(const std::vector<Toleration>& tolerations, const NodeTaint& tain
 
 bool MayRunOn(const Placement& placement, const NodeShape& node) {
   for (const auto& [key, value] : placement.node_selector) {
-    const auto found = node.labels.find(key);
-    if (found == node.labels.end() || found->second != value) return false;
+    if (!HasValue(node.labels, key, value)) return false;
   }
   if (placement.has_affinity && std::none_of(placement.affinity.begin(), placement.affinity.end(),
                                              [&](const NodeTerm& term) { return Holds(term, node); })) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -10,15 +9,18 @@
 namespace yad {
 namespace {
 
-constexpr std::array<std::pair<LeasePhase, std::string_view>, 5> kPhases{{{LeasePhase::kReserved, "Reserved"},
-                                                                          {LeasePhase::kJoining, "Joining"},
-                                                                          {LeasePhase::kIdle, "Idle"},
-                                                                          {LeasePhase::kInUse, "InUse"},
-                                                                          {LeasePhase::kReleasing, "Releasing"}}};
+// In the order of the enum.
+constexpr std::array<std::string_view, 5> kPhases{"Reserved", "Joining", "Idle", "InUse", "Releasing"};
 
 const NodeTaint& ReleasingTaint() {
   static const NodeTaint taint{kReleasingTaint, "", "NoSchedule"};
   return taint;
+}
+
+std::vector<NodeTaint> WithoutReleasingTaint(const Node& node) {
+  std::vector<NodeTaint> taints = node.taints;
+  std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
+  return taints;
 }
 
 // Sets the taints of `node` to `wanted`. A merge patch replaces the whole list. The patch has the resourceVersion, so
@@ -30,23 +32,13 @@ void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& want
   patch["spec"]["taints"] = std::move(list);
 }
 
-bool HasValue(const StringMap& map, const std::string& key, const std::string& value) {
-  const auto found = map.find(key);
-  return found != map.end() && found->second == value;
-}
-
 Json Guarded(const Node& node) {
   return {{"metadata", {{"resourceVersion", node.meta.resource_version}, {"uid", node.meta.uid}}}};
 }
 
 }  // namespace
 
-std::string_view ToString(LeasePhase phase) {
-  for (const auto& [known, word] : kPhases) {
-    if (known == phase) return word;
-  }
-  return "";
-}
+std::string_view ToString(LeasePhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 
 Result<NodeLease> ParseLease(const std::string& annotation) {
   const Json json = Json::parse(annotation, nullptr, false);
@@ -55,10 +47,9 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.pool = StringAt(json, {"pool"});
   if (lease.pool.empty()) return Fail(Reason::kInvalid, "has no pool");
   const std::string word = StringAt(json, {"phase"});
-  const auto phase =
-      std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.second == word; });
+  const auto* const phase = std::find(kPhases.begin(), kPhases.end(), word);
   if (phase == kPhases.end()) return Fail(Reason::kInvalid, "phase is \"" + word + "\", which is not valid");
-  lease.phase = phase->first;
+  lease.phase = static_cast<LeasePhase>(phase - kPhases.begin());
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
   // A kubelet can write this annotation on its own node. So ParseAttributes drops protected labels and taints.
@@ -115,8 +106,7 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
 
 Json PhasePatch(const Node& node, const NodeLease& lease) {
   Json patch = Guarded(node);
-  std::vector<NodeTaint> taints = node.taints;
-  std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
+  std::vector<NodeTaint> taints = WithoutReleasingTaint(node);
   if (lease.phase == LeasePhase::kReleasing) taints.push_back(ReleasingTaint());
   SetTaints(patch, node, taints);
   patch["metadata"]["annotations"][kLeaseAnnotation] = FormatLease(lease);
@@ -125,9 +115,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 
 Json UntaintPatch(const Node& node) {
   Json patch = Guarded(node);
-  std::vector<NodeTaint> taints = node.taints;
-  std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
-  SetTaints(patch, node, taints);
+  SetTaints(patch, node, WithoutReleasingTaint(node));
   return patch;
 }
 
@@ -141,10 +129,9 @@ Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& q
   for (const auto& [key, value] : lease.applied.annotations) {
     if (node.meta.Annotation(key) == value) patch["metadata"]["annotations"][key] = nullptr;
   }
-  std::vector<NodeTaint> taints = node.taints;
+  std::vector<NodeTaint> taints = WithoutReleasingTaint(node);
   std::erase_if(taints, [&](const NodeTaint& taint) {
-    return SameTaint(taint, ReleasingTaint()) ||
-           std::find(lease.applied.taints.begin(), lease.applied.taints.end(), taint) != lease.applied.taints.end();
+    return std::find(lease.applied.taints.begin(), lease.applied.taints.end(), taint) != lease.applied.taints.end();
   });
   SetTaints(patch, node, taints);
   patch["metadata"]["labels"][kNodePoolLabel] = nullptr;

@@ -34,7 +34,7 @@ class NodeRelease {
   Result<Verdict> Check(const std::string& node, const std::string& uid, std::stop_token stop);
   // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
-  // Returns the time until the next second read is due. Returns nullopt if no node waits for its second read.
+  // Returns the time until a node must be read for the second time. Returns nullopt if no node waits for this.
   std::optional<Duration> Due() const;
 
  private:

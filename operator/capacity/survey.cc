@@ -99,9 +99,8 @@ void AddPods(const CapacityInput& input, Survey& survey) {
     // Ignores pods of DaemonSets (of_node). The pod of a DaemonSet can only run on the node in its affinity, so another
     // node does not help.
     if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
-    const auto pool = pod->placement->node_selector.find(kNodePoolLabel);
-    if (pool == pod->placement->node_selector.end() || pool->second != input.autoscaler.node_pool) continue;
-    survey.waiting.push_back(pod);
+    if (HasValue(pod->placement->node_selector, kNodePoolLabel, input.autoscaler.node_pool))
+      survey.waiting.push_back(pod);
   }
   std::sort(survey.waiting.begin(), survey.waiting.end(), [](const Pod* a, const Pod* b) {
     const auto rank = [](const Pod* pod) {

@@ -7,7 +7,7 @@
 #include "operator/client/status_error.h"
 #include "operator/client/url.h"
 #include "operator/client/watch_stream.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {
@@ -26,28 +26,13 @@ constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=me
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-const char* ContentType(PatchType type) {
-  switch (type) {
-    case PatchType::kMerge:
-      return "application/merge-patch+json";
-    case PatchType::kJson:
-      return "application/json-patch+json";
-    case PatchType::kStrategicMerge:
-      return "application/strategic-merge-patch+json";
-    case PatchType::kApply:
-      return "application/apply-patch+yaml";
-  }
-  return "";
-}
+constexpr char kJson[] = "application/json";
 
-const char* ToString(Propagation propagation) {
-  switch (propagation) {
-    case Propagation::kOrphan:
-      return "Orphan";
-    case Propagation::kBackground:
-      break;
-  }
-  return "Background";
+const char* ContentType(PatchType type) {
+  constexpr const char* kTypes[] = {"application/merge-patch+json", "application/json-patch+json",
+                                    "application/strategic-merge-patch+json",
+                                    "application/apply-patch+yaml"};  // in the order of the enum
+  return kTypes[static_cast<std::size_t>(type)];
 }
 
 // Rejects names that would lead to another path:
@@ -120,11 +105,10 @@ struct Client::Impl {
         clock(the_clock),
         limiter(options.qps, options.burst, the_clock) {}
 
-  // Options for requests that write.
+  // The condition and the options of a request that writes.
   struct Write {
     const std::function<bool()>& allowed;  // empty: writes are always allowed
-    std::vector<std::string>* warnings;    // as in WriteOptions
-    bool skips_rate_limit = false;         // as in WriteOptions
+    const WriteOptions& options;
   };
 
   // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, requests a new credential
@@ -135,7 +119,7 @@ struct Client::Impl {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
-      const bool skips_rate_limit = write != nullptr && write->skips_rate_limit;
+      const bool skips_rate_limit = write != nullptr && write->options.skips_rate_limit;
       if (skips_rate_limit ? stop.stop_requested() : !limiter.Acquire(stop))
         return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
       if (skips_rate_limit) limiter.Take(1);
@@ -165,8 +149,8 @@ struct Client::Impl {
       }
       if (const auto warning = head->headers.find("warning"); warning != head->headers.end()) {
         for (std::string& text : WarningTexts(warning->second)) {
-          if (write != nullptr && write->warnings != nullptr) {
-            write->warnings->push_back(std::move(text));
+          if (write != nullptr && write->options.warnings != nullptr) {
+            write->options.warnings->push_back(std::move(text));
           } else if (options.on_warning) {
             options.on_warning(text);
           }
@@ -208,11 +192,17 @@ struct Client::Impl {
     return TreeOf(SendForDocument(std::move(request), stop, write));
   }
 
-  Query WriteQuery(const WriteOptions& write) const {
+  // Sends a request that writes the object or the patch in `body`.
+  Result<JsonDocument> SendWrite(const char* method, std::string path, const char* content_type, std::string body,
+                                 const Write& write, const std::stop_token& stop) {
     Query query;
     query.AddIfSet("fieldManager", options.field_manager);
-    if (write.dry_run) query.Add("dryRun", "All");
-    return query;
+    if (write.options.dry_run) query.Add("dryRun", "All");
+    HttpRequest request{.method = method,
+                        .path = std::move(path) + query.text(),
+                        .headers = {{"Content-Type", content_type}},
+                        .body = std::move(body)};
+    return SendForDocument(std::move(request), stop, &write);
   }
 
   std::shared_ptr<HttpTransport> transport;
@@ -254,23 +244,10 @@ Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& g
 }
 
 Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& group, std::stop_token stop) {
-  HttpRequest request{.method = "GET", .path = group.empty() ? "/api" : "/apis/" + PercentEncode(group)};
+  HttpRequest request{.method = "GET", .path = "/apis/" + PercentEncode(group)};
   YAD_TRY(const Json answer, impl_->SendForObject(std::move(request), stop));
   std::vector<std::string> out;
-  const auto add = [&out](const std::string& version) {
-    for (const std::string& known : out) {
-      if (known == version) return;
-    }
-    if (!version.empty()) out.push_back(version);
-  };
-  add(StringAt(answer, {"preferredVersion", "version"}));
-  if (const Json* versions = Find(answer, {"versions"}); versions != nullptr && versions->is_array()) {
-    // The response for the core group is an APIVersions, which lists versions as strings. The response for another
-    // group is an APIGroup, which lists versions as objects.
-    for (const Json& version : *versions) {
-      add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
-    }
-  }
+  for (const Json& version : ListAt(answer, {"versions"})) out.push_back(StringAt(version, {"version"}));
   return out;
 }
 
@@ -368,12 +345,9 @@ Result<Json> Client::UpdateWithText(const ResourceType& type, const Json& object
   std::string body = DumpJsonAsGo(object);
   body.pop_back();
   body += ",\"" + std::string(member) + "\":" + std::string(text) + "}";
-  HttpRequest request{.method = "PUT",
-                      .path = ResourcePath(type, key.ns, key.name) + impl_->WriteQuery({}).text(),
-                      .headers = {{"Content-Type", "application/json"}},
-                      .body = std::move(body)};
-  const Impl::Write write{may_write_, nullptr};
-  return impl_->SendForObject(std::move(request), stop, &write);
+  const WriteOptions options;
+  return TreeOf(impl_->SendWrite("PUT", ResourcePath(type, key.ns, key.name), kJson, std::move(body),
+                                 {may_write_, options}, stop));
 }
 
 Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
@@ -386,52 +360,40 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
   // A review, such as SelfSubjectAccessReview, has no name, because the server does not store it.
   const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;
   YAD_TRY_VOID(nameless ? Status() : CheckKey(type, key));
-  const std::string path =
+  std::string path =
       options.subresource.empty() ? ResourcePath(type, ns) : ResourcePath(type, ns, key.name, options.subresource);
-  HttpRequest request{.method = "POST",
-                      .path = path + impl_->WriteQuery(options).text(),
-                      .headers = {{"Content-Type", "application/json"}},
-                      .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
-  return impl_->SendForDocument(std::move(request), stop, &write);
+  return impl_->SendWrite("POST", std::move(path), kJson, DumpJsonAsGo(object), {may_write_, options}, stop);
 }
 
 Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
                                               std::stop_token stop) {
   const ObjectKey key = KeyOf(object);
   YAD_TRY_VOID(CheckKey(type, key));
-  HttpRequest request{
-      .method = "PUT",
-      .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
-      .headers = {{"Content-Type", "application/json"}},
-      .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
-  return impl_->SendForDocument(std::move(request), stop, &write);
+  return impl_->SendWrite("PUT", ResourcePath(type, key.ns, key.name, options.subresource), kJson, DumpJsonAsGo(object),
+                          {may_write_, options}, stop);
 }
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                            const WriteOptions& options, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
-  const Query query = impl_->WriteQuery(options);
-  HttpRequest request{.method = "PATCH",
-                      .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
-                      .headers = {{"Content-Type", ContentType(patch_type)}},
-                      .body = DumpJson(patch)};
-  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
-  return impl_->SendForObject(std::move(request), stop, &write);
+  return TreeOf(impl_->SendWrite("PATCH", ResourcePath(type, key.ns, key.name, options.subresource),
+                                 ContentType(patch_type), DumpJson(patch), {may_write_, options}, stop));
 }
 
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
                       std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
-  Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", ToString(options.propagation)}};
+  Json body = {{"apiVersion", "v1"},
+               {"kind", "DeleteOptions"},
+               {"propagationPolicy", options.propagation == Propagation::kOrphan ? "Orphan" : "Background"}};
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
   HttpRequest request{.method = "DELETE",
                       .path = ResourcePath(type, key.ns, key.name),
-                      .headers = {{"Content-Type", "application/json"}},
+                      .headers = {{"Content-Type", kJson}},
                       .body = DumpJson(body)};
-  const Impl::Write write{may_write_, nullptr, options.skips_rate_limit};
+  const WriteOptions write_options{.skips_rate_limit = options.skips_rate_limit};
+  const Impl::Write write{may_write_, write_options};
   YAD_TRY_VOID(impl_->Send(std::move(request), stop, &write));
   return {};
 }

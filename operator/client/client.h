@@ -126,8 +126,8 @@ class Client {
   // the version.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});
-  // Returns the versions of a group. The server's preferred version is first. Fails with kNotFound if the server does
-  // not have the group.
+  // Returns the versions of a group in Kubernetes' order of priority: GA before beta before alpha, and higher numbers
+  // first. Fails with kNotFound if the server does not have the group.
   Result<std::vector<std::string>> DiscoverVersions(const std::string& group, std::stop_token stop = {});
   // Returns the body of a GET for a path that is not a resource, such as "/version" or "/readyz".
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});

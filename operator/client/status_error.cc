@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "operator/api/conditions.h"
-#include "operator/json/json_codec.h"
+#include "operator/base/number.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {
@@ -110,10 +110,7 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
   // and never a date.
   const auto header = response.headers.find("retry-after");
   if (!error.retry_after && header != response.headers.end()) {
-    std::int64_t seconds = 0;
-    const std::string& text = header->second;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (ec == std::errc() && end == text.data() + text.size()) error.retry_after = RetryAfter(seconds);
+    error.retry_after = RetryAfter(ParseNumber<std::int64_t>(header->second).value_or(0));
   }
   return error;
 }

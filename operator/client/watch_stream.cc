@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "operator/client/status_error.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

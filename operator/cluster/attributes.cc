@@ -86,15 +86,10 @@ PoolAttributes AppliedBy(const std::optional<Json>& lease) {
   return applied == nullptr ? PoolAttributes{} : ParseAttributes(*applied);
 }
 
-bool Has(const StringMap& values, const std::string& key, const std::string& value) {
-  const auto found = values.find(key);
-  return found != values.end() && found->second == value;
-}
-
 StringMap Common(const StringMap& a, const StringMap& b) {
   StringMap common;
   for (const auto& [key, value] : a) {
-    if (Has(b, key, value)) common.emplace(key, value);
+    if (HasValue(b, key, value)) common.emplace(key, value);
   }
   return common;
 }
@@ -123,11 +118,11 @@ Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttr
   Json patch = Json::object();
   for (const StringMap* source : {&recorded, &(before.leased.*field)}) {
     for (const auto& [key, value] : *source) {
-      if (!wanted.contains(key) && Has(current, key, value)) patch[key] = nullptr;
+      if (!wanted.contains(key) && HasValue(current, key, value)) patch[key] = nullptr;
     }
   }
   for (const auto& [key, value] : wanted) {
-    const bool there = Has(current, key, value);
+    const bool there = HasValue(current, key, value);
     if (!there) patch[key] = value;
     if (!there || recorded.contains(key)) given.emplace(key, value);
   }

@@ -66,16 +66,6 @@ std::unique_ptr<const Projection> ProjectNode(const Json& object) {
   return projection;
 }
 
-const Node& NodeOf(const ObjectPtr& object) { return static_cast<const NodeProjection*>(object->projection())->node; }
-
-const PodProjection& PodProjectionOf(const ObjectPtr& object) {
-  return *static_cast<const PodProjection*>(object->projection());
-}
-
-const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) {
-  return *static_cast<const CsiNodeProjection*>(object->projection());
-}
-
 ReflectorOptions WatchNodePools(Client& client, EventSink& events) {
   return {.type = kNodePoolType,
           .project = ProjectPool,

@@ -21,18 +21,18 @@ struct NodeProjection : Projection {
   Node node;
 };
 std::unique_ptr<const Projection> ProjectNode(const Json& object);
-const Node& NodeOf(const ObjectPtr& object);
+inline const Node& NodeOf(const ObjectPtr& object) { return ProjectionOf<NodeProjection>(object).node; }
 
 struct PodProjection : Projection {
   Pod pod;
   bool agent = false;  // the pod is a node agent: the Node is unhealthy while the pod is not ready
 };
-const PodProjection& PodProjectionOf(const ObjectPtr& object);
+inline const PodProjection& PodProjectionOf(const ObjectPtr& object) { return ProjectionOf<PodProjection>(object); }
 
 struct CsiNodeProjection : Projection {
   std::vector<std::string> drivers;  // sorted
 };
-const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
+inline const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) { return ProjectionOf<CsiNodeProjection>(object); }
 
 // Watches NodePools, in the version that NodePoolTypeChoice selects. `client` and `events` must outlive the informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);

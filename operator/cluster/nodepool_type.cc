@@ -1,9 +1,5 @@
 #include "operator/cluster/nodepool_type.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <tuple>
-
 #include "operator/api/well_known.h"
 #include "operator/cluster/pool_projection.h"
 #include "operator/runtime/paged_list.h"
@@ -17,24 +13,6 @@ constexpr int kMetadataPage = 500;
 constexpr int kPoolPage = 100;
 const JsonParts kPoolName = {{"metadata", {{"name"}}}};
 
-// Returns (stability, major, minor). A greater tuple is a higher version, as in
-// k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
-std::tuple<int, long, long> Rank(const std::string& version) {
-  const char* at = version.c_str();
-  if (*at != 'v') return {0, 0, 0};
-  char* end = nullptr;
-  const long major = std::strtol(at + 1, &end, 10);
-  if (end == at + 1 || major <= 0) return {0, 0, 0};
-  const std::string_view rest(end);
-  for (const auto& [word, stability] : {std::pair{std::string_view("alpha"), 1}, {std::string_view("beta"), 2}}) {
-    if (!rest.starts_with(word)) continue;
-    const char* digits = end + word.size();
-    const long minor = std::strtol(digits, &end, 10);
-    return end != digits && *end == '\0' ? std::tuple{stability, major, minor} : std::tuple{0, 0L, 0L};
-  }
-  return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
-}
-
 // Returns whether a conversion webhook failed. The apiserver reports this only in the message, such as "conversion
 // webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
 bool IsConversionFailure(const Error& error) {
@@ -43,11 +21,8 @@ bool IsConversionFailure(const Error& error) {
 
 }  // namespace
 
-bool HigherVersion(const std::string& a, const std::string& b) { return std::pair(Rank(a), a) > std::pair(Rank(b), b); }
-
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop) {
-  YAD_TRY(auto versions, client.DiscoverVersions(kNodePoolType.group, stop));
-  std::sort(versions.begin(), versions.end(), HigherVersion);
+  YAD_TRY(const auto versions, client.DiscoverVersions(kNodePoolType.group, stop));
   std::vector<ResourceType> types;
   for (const std::string& version : versions) {
     YAD_TRY(const auto resources, client.DiscoverResources(kNodePoolType.group, version, stop));
@@ -56,11 +31,8 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
     }
   }
   if (types.empty()) {
-    return Fail(Error{Reason::kNotFound,
-                      "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD",
-                      404,
-                      {},
-                      {}});
+    return Fail({Reason::kNotFound,
+                 "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD", 404});
   }
   return types;
 }
@@ -70,8 +42,12 @@ bool NodePoolCrd::DeletedPoolsBefore(const std::string& workload_created) const 
   return known && (!exists || workload_created < created);
 }
 
+ObjectReference NodePoolCrdReference() {
+  return {kCrdType.ApiVersion(), kCrdType.kind, {"", kNodePoolType.resource + "." + kNodePoolType.group}, "", ""};
+}
+
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
-  const auto crd = client.Get(kCrdType, {"", kNodePoolType.resource + "." + kNodePoolType.group}, stop);
+  const auto crd = client.Get(kCrdType, NodePoolCrdReference().key, stop);
   NodePoolCrd result;
   if (crd) {
     const ObjectMeta meta = ParseMeta(*crd);
@@ -129,10 +105,8 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (failed.count == 0) lower_ = 0;
   YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   if (unavailable && !reported_) {
-    // The reference has no uid, because the CRD is not read here.
-    const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record(
-        {kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable", "List",
+        NodePoolCrdReference(), EventType::kWarning, "ConversionUnavailable", "List",
         "NodePools can't be read, because the webhook that converts them does not respond; the operator tries "
         "each version of this CRD. Restore that webhook, or store all NodePools in one version: " +
             failed.last.message);

@@ -58,6 +58,9 @@ struct NodePoolCrd {
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
+// Returns a reference to the NodePool CRD, for Events. It has no uid, because the CRD is not read.
+ObjectReference NodePoolCrdReference();
+
 // Reads the pool from the server. Returns nullopt if the pool does not exist. Fails with kConflict if the server does
 // not serve the type. Sends a LIST and not a GET, so that the operator does not need the permission `get`. Sets
 // `resource_version` to the version of the list.
@@ -73,10 +76,6 @@ using PoolsByName = std::map<std::string, NodePool, std::less<>>;
 // not set.
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
                               bool metadata_only, std::stop_token stop);
-
-// Returns whether `a` has a higher priority as a version in Kubernetes: "v2" > "v1" > "v1beta2" > "v1beta1" >
-// "v1alpha1" > "other".
-bool HigherVersion(const std::string& a, const std::string& b);
 
 }  // namespace yad
 

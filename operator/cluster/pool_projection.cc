@@ -41,8 +41,4 @@ std::unique_ptr<const Projection> ProjectPool(const Json& object) {
   return projection;
 }
 
-const PoolProjection& PoolProjectionOf(const ObjectPtr& object) {
-  return *static_cast<const PoolProjection*>(object->projection());
-}
-
 }  // namespace yad

@@ -33,7 +33,7 @@ inline const JsonParts kProjectedOfPools = {
       {"deletionTimestamp"}}},
     {"spec"},
     {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
-const PoolProjection& PoolProjectionOf(const ObjectPtr& object);
+inline const PoolProjection& PoolProjectionOf(const ObjectPtr& object) { return ProjectionOf<PoolProjection>(object); }
 
 }  // namespace yad
 

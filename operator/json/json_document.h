@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,20 @@ class JsonDocument {
 
 // Like ParseMeta(const Json&), but without a tree.
 ObjectMeta ParseMeta(const JsonDocument& object);
+
+// Parses any JSON document.
+Result<Json> ParseJson(std::string_view text);
+// Parses a response of the apiserver, and drops metadata.managedFields (see JsonDocument::TreeOfAnswer).
+Result<Json> ParseAnswer(std::string_view text);
+
+// Returns the JSON that Go's encoder writes: "<", ">", "&", U+2028 and U+2029 are escaped. The data of a
+// ControllerRevision must have this encoding. The apiserver re-encodes the data on each patch, and rejects the patch if
+// the stored bytes differ.
+std::string DumpJsonAsGo(const Json& value);
+
+// Returns the beginning of `text` for a message, on one line. Replaces characters that can't be printed. If `text` is
+// longer than about `limit` bytes, the result ends with "...".
+std::string Excerpt(std::string_view text, std::size_t limit = 200);
 
 }  // namespace yad
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 

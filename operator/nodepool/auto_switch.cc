@@ -4,9 +4,9 @@
 #include <thread>
 #include <utility>
 
-#include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
+#include "operator/cluster/nodepool_type.h"
 #include "operator/nodepool/yurt_manager.h"
 
 namespace yad {
@@ -21,34 +21,32 @@ AutoSwitch::AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_n
                        Clock& clock)
     : why_not_(std::move(why_not)), run_(std::move(run)), events_(events), clock_(clock) {}
 
-std::string AutoSwitch::Ask(std::stop_token stop) {
+std::string AutoSwitch::UpdateReason(std::stop_token stop) {
   const auto answer = why_not_(stop);
-  if (stop.stop_requested()) return answer_;
+  if (stop.stop_requested()) return reason_;
   if (!answer) {
     if (!std::exchange(failing_, true))
       log::Warn("cannot determine which controller manages the NodePools; retrying", {{"error", answer.error()}});
-    return answer_;
+    return reason_;
   }
   failing_ = false;
-  if (*answer == answer_) return answer_;
-  answer_ = *answer;
-  const bool on = answer_.empty();
-  log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off", {{"why", answer_}});
-  // The reference has no uid, because the CRD is not read here.
-  const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
-  events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kNormal,
-                 on ? "NodePoolControllerOn" : "NodePoolControllerOff", "Switch",
+  if (*answer == reason_) return reason_;
+  reason_ = *answer;
+  const bool on = reason_.empty();
+  log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off", {{"why", reason_}});
+  events_.Record(NodePoolCrdReference(), EventType::kNormal, on ? "NodePoolControllerOn" : "NodePoolControllerOff",
+                 "Switch",
                  on ? "this operator manages the NodePools: no other controller does"
-                    : "this operator does not manage the NodePools: " + answer_);
-  return answer_;
+                    : "this operator does not manage the NodePools: " + reason_);
+  return reason_;
 }
 
 Status AutoSwitch::RunUntilOff(std::stop_token stop) {
   std::stop_source off;
   std::stop_callback on_stop(stop, [&] { off.request_stop(); });
-  std::jthread asking([&](const std::stop_token& done) {
+  std::jthread checking([&](const std::stop_token& done) {
     while (clock_.Sleep(kPeriod, done)) {
-      const Result<std::string> why_not = CatchExceptions([&]() -> Result<std::string> { return Ask(done); });
+      const Result<std::string> why_not = CatchExceptions([&]() -> Result<std::string> { return UpdateReason(done); });
       if (!why_not) log::Warn("cannot determine which controller manages the NodePools", {{"error", why_not.error()}});
       if (!why_not || why_not->empty()) continue;
       off.request_stop();
@@ -60,7 +58,7 @@ Status AutoSwitch::RunUntilOff(std::stop_token stop) {
 
 Status AutoSwitch::Run(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    if (Ask(stop).empty() && !stop.stop_requested()) {
+    if (UpdateReason(stop).empty() && !stop.stop_requested()) {
       YAD_TRY_VOID(RunUntilOff(stop));
       continue;
     }

@@ -30,14 +30,14 @@ class AutoSwitch {
 
  private:
   // Returns the result of `why_not`, or its previous result if it fails now. Emits an Event if the result has changed.
-  std::string Ask(std::stop_token stop);
+  std::string UpdateReason(std::stop_token stop);
   Status RunUntilOff(std::stop_token stop);
 
   const std::function<Result<std::string>(std::stop_token)> why_not_;
   const Runnable run_;
   EventSink& events_;
   Clock& clock_;
-  std::string answer_ = "it is not known yet which controller manages the NodePools";
+  std::string reason_ = "it is not known yet which controller manages the NodePools";
   bool failing_ = false;
 };
 

@@ -5,27 +5,18 @@
 namespace yad {
 
 std::string_view ToString(NodeFault fault) {
-  switch (fault) {
-    case NodeFault::kNone:
-      return "";
-    case NodeFault::kCsiDriverMissing:
-      return "CSIDriverMissing";
-    case NodeFault::kAgentNotReady:
-      return "AgentNotReady";
-    case NodeFault::kPidPressure:
-      return "PIDPressure";
-    case NodeFault::kDiskPressure:
-      return "DiskPressure";
-    case NodeFault::kMemoryPressure:
-      return "MemoryPressure";
-    case NodeFault::kNetworkUnavailable:
-      return "NetworkUnavailable";
-    case NodeFault::kNotReady:
-      return "NodeNotReady";
-    case NodeFault::kUnknown:
-      return "NodeStatusUnknown";
-  }
-  return "";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"",
+                                         "CSIDriverMissing",
+                                         "AgentNotReady",
+                                         "PIDPressure",
+                                         "DiskPressure",
+                                         "MemoryPressure",
+                                         "NetworkUnavailable",
+                                         "NodeNotReady",
+                                         "NodeStatusUnknown"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(NodeFault::kUnknown) + 1);
+  return kNames[static_cast<std::size_t>(fault)];
 }
 
 NodeState StateOf(NodeFault fault) {
@@ -34,15 +25,14 @@ NodeState StateOf(NodeFault fault) {
 }
 
 NodeHealth HealthOf(const Node& node, const std::vector<std::string>& agents, const std::vector<std::string>& drivers) {
-  const auto says = [&](const char* type, const char* status) {
-    const auto found = node.conditions.find(type);
-    return found != node.conditions.end() && found->second == status;
+  const auto has = [&](const char* condition, const char* status) {
+    return HasValue(node.conditions, condition, status);
   };
-  if (!node.ready()) return {says("Ready", "False") ? NodeFault::kNotReady : NodeFault::kUnknown, ""};
-  if (says("NetworkUnavailable", "True")) return {NodeFault::kNetworkUnavailable, ""};
-  if (says("MemoryPressure", "True")) return {NodeFault::kMemoryPressure, ""};
-  if (says("DiskPressure", "True")) return {NodeFault::kDiskPressure, ""};
-  if (says("PIDPressure", "True")) return {NodeFault::kPidPressure, ""};
+  if (!node.ready()) return {has("Ready", "False") ? NodeFault::kNotReady : NodeFault::kUnknown, ""};
+  if (has("NetworkUnavailable", "True")) return {NodeFault::kNetworkUnavailable, ""};
+  if (has("MemoryPressure", "True")) return {NodeFault::kMemoryPressure, ""};
+  if (has("DiskPressure", "True")) return {NodeFault::kDiskPressure, ""};
+  if (has("PIDPressure", "True")) return {NodeFault::kPidPressure, ""};
   if (!agents.empty()) return {NodeFault::kAgentNotReady, NameSome(agents)};
   if (!drivers.empty()) return {NodeFault::kCsiDriverMissing, NameSome(drivers)};
   return {};

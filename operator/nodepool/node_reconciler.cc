@@ -26,7 +26,7 @@ constexpr Duration kConfirmed = std::chrono::seconds(1);
 
 // The shortest wait before the server is read again to find out why a pool is missing. If the pool returns to the
 // cache, its Nodes are reconciled immediately.
-constexpr Duration kAskAgain = std::chrono::seconds(10);
+constexpr Duration kReadAgain = std::chrono::seconds(10);
 
 // Returns a digest of the attributes that the Node should have. If it equals the digest of the last write, another
 // client has reverted that write. A digest of the patch would not show this: if the client reverts the attributes in
@@ -107,8 +107,7 @@ void NodeReconciler::ReportMissingPool(const ObjectMeta& node, const std::string
   const bool news = missing_pools_.With([&](auto& pools) { return std::exchange(pools[node.key.name], pool) != pool; });
   if (!news) return;
   log::Warn("a Node's pool does not exist", {{"node", node.key.name}, {"nodepool", pool}});
-  events_.Record({kNodeType.ApiVersion(), kNodeType.kind, node.key, node.uid, node.resource_version},
-                 EventType::kWarning, "NodePoolMissing", "Sync",
+  events_.Record(ReferenceTo(kNodeType, node), EventType::kWarning, "NodePoolMissing", "Sync",
                  "label " + std::string(kNodePoolLabel) + " names NodePool " + pool + ", which does not exist");
 }
 
@@ -117,10 +116,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(node, wanted);
   // If the last write had the same digest, another client has reverted it.
-  const bool repair = written_.With([&](auto& written) {
-    const auto found = written.find(node.key.name);
-    return found != written.end() && found->second == digest;
-  });
+  const bool repair = written_.With([&](auto& written) { return HasValue(written, node.key.name, digest); });
   if (repair) {
     const Duration wait = repairs_.With([&](RetryPace& pace) { return pace.Wait(node.key.name, now); });
     if (wait > Duration::zero()) return ReconcileResult::RequeueAfter(wait);
@@ -170,16 +166,14 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
 
   const Json node = (*stored)->Parse();
   const Json patch = AttributesPatch(node, wanted);
-  const bool reported = missing && missing_pools_.With([&](auto& pools) {
-    const auto found = pools.find(request.name);
-    return found != pools.end() && found->second == pool;
-  });
+  const bool reported =
+      missing && missing_pools_.With([&](auto& pools) { return HasValue(pools, request.name, pool); });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
     // A pool that is not in the cache may still exist or come back: the cache may be stale, or the pool was deleted
     // with its CRD. The attributes of the Node must then stay.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
-    const ReconcileResult later = ReconcileResult::RequeueWithBackoff(Duration::max(), kAskAgain);
+    const ReconcileResult later = ReconcileResult::RequeueWithBackoff(Duration::max(), kReadAgain);
     if (absence == Absence::kUnknown) return later;
     ReportMissingPool(meta, pool);
     if (absence == Absence::kMayComeBack && !patch.is_null()) return later;

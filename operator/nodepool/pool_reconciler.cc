@@ -38,7 +38,7 @@ std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists
     for (const Resources* list : lists) {
       if (i >= list->others.size()) continue;
       if (names.size() == kMaxOtherResources) return names;
-      names.insert(list->others[i].first);
+      names.insert(list->others.nth(i)->first);
       more = true;
     }
   }
@@ -49,7 +49,7 @@ std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists
 Resources OnlyNamed(const Resources& all, const std::set<std::string>& names) {
   Resources some{all.milli_cpu, all.memory, all.ephemeral_storage, all.pods, {}};
   for (const std::string& name : names) {
-    if (const std::int64_t amount = all.Get(name); amount != 0) some.others.emplace_back(name, amount);
+    if (const std::int64_t amount = all.Get(name); amount != 0) some.others.emplace(name, amount);
   }
   return some;
 }
@@ -154,13 +154,6 @@ std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectM
   });
 }
 
-bool PoolReconciler::HasWrittenStatus(const ObjectMeta& pool) const {
-  return status_versions_.With([&](const auto& versions) {
-    const auto found = versions.find(pool.key);
-    return found != versions.end() && CompareResourceVersions(pool.resource_version, found->second).value_or(1) <= 0;
-  });
-}
-
 Result<std::vector<std::string>> PoolReconciler::MissingDrivers(const std::string& node) const {
   if (stores_.csi_nodes == nullptr) return std::vector<std::string>{};
   const auto csi_node = stores_.csi_nodes->Get({"", node});
@@ -217,13 +210,13 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   if (!stored) {
     if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
     states_.With([&](auto& states) { states.erase(request); });
-    status_versions_.With([&](auto& versions) { versions.erase(request); });
+    written_.Forget(request);
     return ReconcileResult::Done();
   }
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // Limits how often the status is written. The requeued reconcile writes all changes that happen until then.
+  // Limits how often the status is written. The requeued reconcile writes all changes of the interval.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 
@@ -260,7 +253,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
         "another client keeps changing the status of a NodePool; the operator backs off and restores it less often",
         {{"nodepool", request.name}});
   }
-  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
+  written_.Set(meta.key, ParseMeta(*written).resource_version);
   stores_.pools.Observe(std::make_shared<StoredObject>(*written, ProjectPool));
   return ReconcileResult::Done();
 }

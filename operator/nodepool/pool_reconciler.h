@@ -17,6 +17,7 @@
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
+#include "operator/runtime/written_versions.h"
 
 namespace yad {
 
@@ -38,7 +39,7 @@ class PoolReconciler {
 
   // Returns whether this version of `pool` is the result of this process's last write of the status, or older.
   // Thread-safe.
-  bool HasWrittenStatus(const ObjectMeta& pool) const;
+  bool HasWrittenStatus(const ObjectMeta& pool) const { return written_.Covers(pool); }
 
  private:
   struct PoolState;
@@ -57,8 +58,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  // For each pool, the resourceVersion in the server's response to this process's last write of the status.
-  Synchronized<std::map<ObjectKey, std::string>> status_versions_;
+  WrittenVersions written_;  // of the pools, after writes of their status
 };
 
 }  // namespace yad

@@ -61,7 +61,7 @@ bool PoolAttributesChanged(const Event& event) {
 
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
-  const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
+  const auto members = nodes.ByIndex(kNodesByPool, event.key().name);
   if (!members) return requests;  // the Nodes are not listed yet; an event for each Node follows later
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
@@ -82,49 +82,45 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   const PoolReconciler::Stores stores{pools.store(), nodes.store(),
                                       csi_nodes == nullptr ? nullptr : &csi_nodes->store()};
   const auto pool_type = [&pools] { return pools.type(); };
-  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, events, pool_type, options.csi_drivers);
-  ControllerOptions counting_options;
-  counting_options.name = "nodepool";
-  counting_options.workers = options.workers;
-  auto counter = std::make_unique<Controller>(
-      counting_options,
-      [counting](const Request& request, std::stop_token stop) { return counting->Reconcile(request, stop); });
-  counter
+  auto pool_reconciler =
+      std::make_shared<PoolReconciler>(writer, stores, *loads, events, pool_type, options.csi_drivers);
+  const ControllerOptions pool_options{.name = "nodepool", .workers = options.workers};
+  auto pool_controller =
+      std::make_unique<Controller>(pool_options, [pool_reconciler](const Request& request, std::stop_token stop) {
+        return pool_reconciler->Reconcile(request, stop);
+      });
+  pool_controller
       ->For(pools,
-            [counting](const Event& event) {
+            [pool_reconciler](const Event& event) {
               if (!IsSameObject(event)) return true;
               if (event.before->meta().generation != event.after->meta().generation) return true;
               const PoolProjection& before = PoolProjectionOf(event.before);
               const PoolProjection& after = PoolProjectionOf(event.after);
               const bool counted =
                   before.ready_nodes != after.ready_nodes || before.unready_nodes != after.unready_nodes;
-              return counted && !counting->HasWrittenStatus(event.after->meta());
+              return counted && !pool_reconciler->HasWrittenStatus(event.after->meta());
             })
       .Watches(nodes, PoolsOfNode, NodeCountsDifferently)
       .Watches(pods, [loads, &nodes](const Event& event) { return PoolsOf(nodes.store(), loads->Changed(event)); });
   if (csi_nodes != nullptr) {
-    counter->Watches(
-        *csi_nodes,
-        [&nodes](const Event& event) {
-          return PoolsOf(nodes.store(), {(event.after ? event.after : event.before)->meta().key.name});
-        },
+    pool_controller->Watches(
+        *csi_nodes, [&nodes](const Event& event) { return PoolsOf(nodes.store(), {event.key().name}); },
         [](const Event& event) {
           return !IsSameObject(event) || CsiNodeOf(event.before).drivers != CsiNodeOf(event.after).drivers;
         });
   }
-  manager.AddController(std::move(counter));
+  manager.AddController(std::move(pool_controller));
 
-  auto giving = std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, pool_type);
-  ControllerOptions giving_options;
-  giving_options.name = "nodepool-nodes";
-  giving_options.workers = options.workers;
-  auto giver = std::make_unique<Controller>(giving_options, [giving](const Request& request, std::stop_token stop) {
-    return giving->Reconcile(request, stop);
-  });
-  giver->For(nodes, NodeAttributesChanged)
+  auto node_reconciler = std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, pool_type);
+  const ControllerOptions node_options{.name = "nodepool-nodes", .workers = options.workers};
+  auto node_controller =
+      std::make_unique<Controller>(node_options, [node_reconciler](const Request& request, std::stop_token stop) {
+        return node_reconciler->Reconcile(request, stop);
+      });
+  node_controller->For(nodes, NodeAttributesChanged)
       .Watches(
           pools, [&nodes](const Event& event) { return NodesOfPool(nodes.store(), event); }, PoolAttributesChanged);
-  manager.AddController(std::move(giver));
+  manager.AddController(std::move(node_controller));
 }
 
 }  // namespace yad

@@ -17,26 +17,26 @@ const ObjectKey kYurtAppManagerLease{"kube-system", "yurt-app-manager"};
 // A Lease that was not renewed for this long has no holder. Another replica would have acquired it much earlier.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
-struct Right {
+struct Permission {
   const char* verb;
   const char* group;
   const char* resource;
   const char* subresource;
 };
-constexpr Right kRights[] = {{"patch", "", "nodes", ""},
-                             {"watch", "", "nodes", ""},
-                             {"watch", "", "pods", ""},
-                             {"patch", "apps.openyurt.io", "nodepools", "status"}};
+constexpr Permission kPermissions[] = {{"patch", "", "nodes", ""},
+                                       {"watch", "", "nodes", ""},
+                                       {"watch", "", "pods", ""},
+                                       {"patch", "apps.openyurt.io", "nodepools", "status"}};
 
-Result<bool> MayI(Client& client, const Right& right, std::stop_token stop) {
+Result<bool> IsGranted(Client& client, const Permission& permission, std::stop_token stop) {
   const Json review = {{"apiVersion", kReviewType.ApiVersion()},
                        {"kind", kReviewType.kind},
                        {"spec",
                         {{"resourceAttributes",
-                          {{"verb", right.verb},
-                           {"group", right.group},
-                           {"resource", right.resource},
-                           {"subresource", right.subresource}}}}}};
+                          {{"verb", permission.verb},
+                           {"group", permission.group},
+                           {"resource", permission.resource},
+                           {"subresource", permission.subresource}}}}}};
   YAD_TRY(const auto answer, client.Create(kReviewType, review, {}, stop));
   return BoolAt(answer, {"status", "allowed"});
 }
@@ -83,11 +83,11 @@ Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, WallTime 
 }  // namespace
 
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
-  for (const Right& right : kRights) {
-    YAD_TRY(const auto may, MayI(client, right, stop));
-    if (!may) {
-      return std::string("the operator may not ") + right.verb + " " + right.resource +
-             (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
+  for (const Permission& permission : kPermissions) {
+    YAD_TRY(const bool granted, IsGranted(client, permission, stop));
+    if (!granted) {
+      return std::string("the operator may not ") + permission.verb + " " + permission.resource +
+             (*permission.subresource == '\0' ? "" : std::string("/") + permission.subresource) +
              ": enable the nodepool controller in the values of the chart, or bind a role with this permission";
     }
   }

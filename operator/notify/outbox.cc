@@ -10,7 +10,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kFlushTime = std::chrono::seconds(2);
-constexpr BackoffPolicy kRetries{std::chrono::seconds(1), std::chrono::minutes(1), 2.0, 0.5};
+constexpr BackoffPolicy kRetries{std::chrono::seconds(1), std::chrono::minutes(1)};
 
 }  // namespace
 
@@ -18,16 +18,14 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
     : options_(std::move(options)),
       post_(std::move(post)),
       clock_(clock),
-      sent_(metrics::GetCounter("notifications_sent_total", "Messages that a receiver has accepted.",
-                                {{"receiver", options_.receiver}})),
-      failed_(metrics::GetCounter("notifications_failed_total", "Failed attempts to send a message.",
-                                  {{"receiver", options_.receiver}})),
+      labels_{{"receiver", options_.receiver}},
+      sent_(metrics::GetCounter("notifications_sent_total", "Messages that a receiver has accepted.", labels_)),
+      failed_(metrics::GetCounter("notifications_failed_total", "Failed attempts to send a message.", labels_)),
       dropped_(metrics::GetCounter("notifications_dropped_total",
                                    "Messages that were dropped, because too many waited, they were too large or waited "
                                    "too long, or the receiver rejected them.",
-                                   {{"receiver", options_.receiver}})),
-      waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.",
-                                 {{"receiver", options_.receiver}})),
+                                   labels_)),
+      waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.", labels_)),
       backoff_(kRetries) {}
 
 void Outbox::Add(std::string message) {

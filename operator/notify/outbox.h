@@ -57,6 +57,7 @@ class Outbox {
   const OutboxOptions options_;
   const Post post_;
   Clock& clock_;
+  const metrics::Labels labels_;
   metrics::Counter& sent_;
   metrics::Counter& failed_;
   metrics::Counter& dropped_;

@@ -5,7 +5,7 @@
 
 #include "operator/client/status_error.h"
 #include "operator/client/transport/server_address.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/stop_timer.h"
 
 namespace yad {

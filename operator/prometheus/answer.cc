@@ -1,15 +1,12 @@
 #include "operator/prometheus/answer.h"
 
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <utility>
 
+#include "operator/base/number.h"
 #include "operator/client/status_error.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {
@@ -38,11 +35,9 @@ Error ErrorOfHttp(const HttpResponse& response) {
   if (response.status / 100 == 3) {
     const auto location = response.headers.find("location");
     const std::string target = location == response.headers.end() ? "" : " to " + Excerpt(location->second);
-    return Error{Reason::kUnknown,
-                 "Prometheus' address redirects" + target + ": redirects are not followed; use the final address",
-                 response.status,
-                 std::nullopt,
-                 {}};
+    return {Reason::kUnknown,
+            "Prometheus' address redirects" + target + ": redirects are not followed; use the final address",
+            response.status};
   }
   Error error = ErrorFromResponse(response, "POST /api/v1/query");
   // For callers, kInvalid and kBadRequest mean responses of Prometheus itself, so this error must have another reason.
@@ -57,18 +52,14 @@ Value Malformed(const std::string& what) {
 }
 
 // Parses a number as Prometheus writes it.
-Value ParseNumber(const std::string& text) {
+Value ParseValue(const std::string& text) {
   if (text == "NaN") return std::nullopt;
   if (text == "+Inf") return std::numeric_limits<double>::infinity();
   if (text == "-Inf") return -std::numeric_limits<double>::infinity();
-  double number = 0;
-  const char* end = text.data() + text.size();
-  // from_chars also accepts "inf" and "nan(…)".
+  // ParseNumber also accepts "inf" and "nan(…)".
   const bool plain = text.find_first_not_of("0123456789.eE+-") == std::string::npos;
-  if (const auto [rest, fault] = std::from_chars(text.data(), end, number);
-      !plain || text.empty() || fault != std::errc() || rest != end) {
-    return Malformed("\"" + Excerpt(text, 40) + "\" is not a number");
-  }
+  const auto number = plain ? ParseNumber<double>(text) : std::nullopt;
+  if (!number) return Malformed("\"" + Excerpt(text, 40) + "\" is not a number");
   return number;
 }
 
@@ -77,7 +68,7 @@ Value ParseSample(const Json* sample) {
   const bool complete = sample != nullptr && sample->is_array() && sample->size() == 2 && sample->at(0).is_number() &&
                         sample->at(1).is_string();
   if (!complete) return Malformed("a sample is not a pair of a time and a string");
-  return ParseNumber(sample->at(1).get<std::string>());
+  return ParseValue(sample->at(1).get<std::string>());
 }
 
 Value ParseVector(const Json* result) {

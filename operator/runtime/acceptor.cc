@@ -2,10 +2,11 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/strand.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+
+#include "operator/base/number.h"
 
 namespace yad {
 namespace {
@@ -42,13 +43,12 @@ Status ParseAndBind(tcp::acceptor& acceptor, const std::string& bind) {
   const std::size_t colon = bind.rfind(':');
   if (colon == std::string::npos) return bad("must be \"host:port\" or \":port\"");
   const std::string digits = bind.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (failed != std::errc() || end != digits.data() + digits.size()) return bad("the port must be 0 to 65535");
+  const auto port = ParseNumber<std::uint16_t>(digits);
+  if (!port) return bad("the port must be 0 to 65535");
   std::string host = bind.substr(0, colon);
   if (host.empty()) {
-    if (Bind(acceptor, {net::ip::address_v6::any(), port}, bind)) return {};
-    return Bind(acceptor, {net::ip::address_v4::any(), port}, bind);  // the machine has no IPv6
+    if (Bind(acceptor, {net::ip::address_v6::any(), *port}, bind)) return {};
+    return Bind(acceptor, {net::ip::address_v4::any(), *port}, bind);  // the machine has no IPv6
   }
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   error_code error;

@@ -51,7 +51,7 @@ using MapFunction = std::function<std::vector<Request>(const Event&)>;
 struct ControllerOptions {
   std::string name;  // also the value of the label `controller` in its metrics
   int workers = 4;
-  RetryPolicy retry;
+  RetryPolicy retry = {};
   // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over
   // the period. 0: no resync.
   Duration resync{std::chrono::hours(10)};

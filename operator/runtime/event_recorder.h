@@ -19,6 +19,10 @@ struct ObjectReference {
   std::string resource_version;
 };
 
+inline ObjectReference ReferenceTo(const ResourceType& type, const ObjectMeta& meta) {
+  return {type.ApiVersion(), type.kind, meta.key, meta.uid, meta.resource_version};
+}
+
 enum class EventType { kNormal, kWarning };
 
 // Records events. Controllers use this interface, so that tests can replace the implementation. Thread-safe.

@@ -1,8 +1,8 @@
 #include "operator/runtime/informer.h"
 
 #include <cstdlib>
-#include <exception>
 
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 
 namespace yad {
@@ -51,14 +51,9 @@ std::string Informer::Describe() const {
 // thread continues.
 void Informer::Dispatch(const Event& event) {
   for (const EventHandler& handler : handlers_) {
-    try {
-      handler(event);
-    } catch (const std::exception& exception) {
+    if (const Status handled = CatchExceptions([&] { handler(event); }); !handled)
       log::Err("an event handler threw an exception",
-               {{"resource", options_.type.resource}, {"what", exception.what()}});
-    } catch (...) {
-      log::Err("an event handler threw an exception", {{"resource", options_.type.resource}});
-    }
+               {{"resource", options_.type.resource}, {"error", handled.error()}});
   }
 }
 

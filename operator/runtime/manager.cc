@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -14,20 +13,6 @@
 #include "operator/base/log.h"
 
 namespace yad {
-namespace {
-
-std::string RunCheck(const std::function<std::string()>& check) {
-  try {
-    return check();
-  } catch (const std::exception& exception) {
-    return std::string("the check threw an exception: ") + exception.what();
-  } catch (...) {
-    return "the check threw an exception";
-  }
-}
-
-}  // namespace
-
 struct Manager::Impl {
   using InformerKey = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
 
@@ -266,7 +251,9 @@ std::string Manager::NotReady() const {
     if (!entry.second->synced() && entry.second->awaited()) missing += "informer " + entry.second->Describe() + "\n";
   }
   for (const auto& [name, check] : impl_->checks) {
-    if (const std::string text = RunCheck(check); !text.empty()) missing += name + ": " + text + "\n";
+    const auto ran = CatchExceptions([&run = check]() -> Result<std::string> { return run(); });
+    const std::string& text = ran ? *ran : ran.error().message;
+    if (!text.empty()) missing += name + ": " + text + "\n";
   }
   return missing;
 }

@@ -17,6 +17,9 @@ namespace {
 
 using std::chrono::seconds;
 
+// The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
+// most this time. (Missing events do not show a broken connection, because a type may have no events for a long time.)
+constexpr seconds kWatchTimeout{90};
 // If a watch has lasted this long, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a new CRD is noticed soon.
@@ -57,23 +60,11 @@ bool IsTypeMissing(const Error& error) { return error.reason == Reason::kNotFoun
 }  // namespace
 
 std::string_view ToString(ReflectorState state) {
-  switch (state) {
-    case ReflectorState::kEmpty:
-      return "Empty";
-    case ReflectorState::kListing:
-      return "Listing";
-    case ReflectorState::kWatching:
-      return "Watching";
-    case ReflectorState::kWatchBroken:
-      return "WatchBroken";
-    case ReflectorState::kWaiting:
-      return "Waiting";
-    case ReflectorState::kTypeMissing:
-      return "TypeMissing";
-    case ReflectorState::kStopped:
-      return "Stopped";
-  }
-  return "Unknown";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"Empty",   "Listing",     "Watching", "WatchBroken",
+                                         "Waiting", "TypeMissing", "Stopped"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ReflectorState::kStopped) + 1);
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 struct Reflector::Impl {
@@ -107,8 +98,7 @@ struct Reflector::Impl {
         Step(stop);
       } catch (const std::exception& exception) {
         watch.reset();
-        Wait(Error{Reason::kInternalError, exception.what(), 0, {}, {}}, "process", list_backoff,
-             ReflectorState::kEmpty, stop);
+        Wait(Error{Reason::kInternalError, exception.what()}, "process", list_backoff, ReflectorState::kEmpty, stop);
       }
     }
     watch.reset();
@@ -153,7 +143,7 @@ struct Reflector::Impl {
     const Result<std::string> version = PagedList(objects, stop);
     if (!version) return ListFailed(version.error(), "list", stop);
     if (version->empty()) {
-      return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
+      return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion"}, "list", stop);
     }
     // A list from a server that lags, or from a restored etcd, must never delete objects in the Store.
     if (CompareResourceVersions(*version, last_version) == -1) return RejectOlderList(*version, stop);
@@ -200,8 +190,7 @@ struct Reflector::Impl {
     ObjectMeta meta = ParseMeta(event.object);
     const std::string version = meta.resource_version;
     if (version.empty()) {
-      return WatchFailed(Error{Reason::kDecode, "an event of the watch has no metadata.resourceVersion", 0, {}, {}},
-                         stop);
+      return WatchFailed(Error{Reason::kDecode, "an event of the watch has no metadata.resourceVersion"}, stop);
     }
     std::optional<Store::Change> change;
     if (event.type == WatchEventType::kBookmark) {
@@ -322,10 +311,7 @@ struct Reflector::Impl {
     if (clock.Now() - *older_lists_since < kOlderListsRejectedFor) {
       return ListFailed(
           Error{Reason::kUnknown,
-                what + "; if this lasts for a minute, this process ends, and a new one reads everything again",
-                0,
-                {},
-                {}},
+                what + "; if this lasts for a minute, this process ends, and a new one reads everything again"},
           "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and this has lasted for " +
@@ -334,8 +320,8 @@ struct Reflector::Impl {
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
     // A load balancer may cut idle connections. The watch worked until then, and the next one continues it. In
-    // contrast, a connection that hangs is closed by the client, after watch_timeout.
-    const bool cut = Lived() && clock.Now() - opened_at < options.watch_timeout;
+    // contrast, a connection that hangs is closed by the client, after kWatchTimeout.
+    const bool cut = Lived() && clock.Now() - opened_at < kWatchTimeout;
     if (cut && error.reason == Reason::kTransport) return WatchEnded(stop);
     const bool progress = last_version != version_at_open;
     watch_failing = true;
@@ -430,7 +416,7 @@ struct Reflector::Impl {
     return {.ns = options.ns,
             .label_selector = options.label_selector,
             .field_selector = options.field_selector,
-            .timeout = options.watch_timeout};
+            .timeout = kWatchTimeout};
   }
 
   // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".

@@ -7,12 +7,12 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
-#include <exception>
 #include <list>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/runtime/acceptor.h"
 
@@ -40,13 +40,9 @@ using Handlers = std::map<std::string, StatusServer::Handler>;
 using Response = http::response<http::string_body>;
 
 StatusServer::Reply Call(const StatusServer::Handler& handler) {
-  try {
-    return handler();
-  } catch (const std::exception& exception) {
-    log::Err("a status handler threw an exception", {{"what", exception.what()}});
-  } catch (...) {
-    log::Err("a status handler threw an exception");
-  }
+  auto reply = CatchExceptions([&]() -> Result<StatusServer::Reply> { return handler(); });
+  if (reply) return *std::move(reply);
+  log::Err("a status handler threw an exception", {{"error", reply.error()}});
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }
 
@@ -215,16 +211,13 @@ int StatusServer::port() const {
 
 Status StatusServer::Run(std::stop_token stop) {
   if (!impl_->acceptor.is_open()) return {};
-  try {
+  return CatchExceptions([&] {
     const std::stop_callback end(stop, [this] { impl_->context.stop(); });
     impl_->accept.Start();
     impl_->context.run();
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError, std::string("the status server failed: ") + exception.what());
-  }
-  error_code ignored;
-  impl_->acceptor.close(ignored);
-  return {};
+    error_code ignored;
+    impl_->acceptor.close(ignored);
+  });
 }
 
 }  // namespace yad

@@ -41,12 +41,10 @@ struct WorkQueue::Metrics {
 };
 
 WorkQueue::WorkQueue(RetryPolicy retry, Clock& clock, const std::string& name)
-    : clock_(clock), retry_(retry), metrics_(name.empty() ? nullptr : std::make_unique<Metrics>(name)) {}
+    : clock_(clock), retry_(retry), metrics_(std::make_unique<Metrics>(name)) {}
 
-WorkQueue::~WorkQueue() {
-  // The gauge outlives the queue, for example after the nodepool controller is switched off.
-  if (metrics_) metrics_->depth.Set(0);
-}
+// The gauge outlives the queue, for example after the nodepool controller is switched off.
+WorkQueue::~WorkQueue() { metrics_->depth.Set(0); }
 
 void WorkQueue::Add(const Request& request) {
   std::lock_guard lock(mutex_);
@@ -79,7 +77,7 @@ void WorkQueue::AddRateLimited(const Request& request, Duration at_least, Durati
   if (shut_down_) return;
   int& failures = failures_[request];
   const Duration backoff = Exponential(retry_, failures);
-  if (metrics_) metrics_->retries.Increment();
+  metrics_->retries.Increment();
   const bool waits = AddLater(request, clock_.Now() + std::max(std::min(backoff, at_most), at_least));
   if (waits && backoff < at_most) ++failures;
 }
@@ -106,10 +104,8 @@ std::optional<Request> WorkQueue::Get(std::stop_token stop) {
       queue_.pop_front();
       dirty_.erase(request);
       processing_.emplace(request, now);
-      if (metrics_) {
-        metrics_->depth.Set(static_cast<double>(queue_.size()));
-        metrics_->queue_seconds.Observe(Seconds(now - since));
-      }
+      metrics_->depth.Set(static_cast<double>(queue_.size()));
+      metrics_->queue_seconds.Observe(Seconds(now - since));
       return request;
     }
     if (shut_down_) return std::nullopt;
@@ -125,7 +121,7 @@ void WorkQueue::Done(const Request& request) {
   auto found = processing_.find(request);
   if (found == processing_.end()) return;
   const SteadyTime now = clock_.Now();
-  if (metrics_) metrics_->work_seconds.Observe(Seconds(now - found->second));
+  metrics_->work_seconds.Observe(Seconds(now - found->second));
   processing_.erase(found);
   if (dirty_.contains(request)) Enqueue(request, now);
 }
@@ -154,13 +150,13 @@ void WorkQueue::PromoteDue(SteadyTime now) {
 
 void WorkQueue::AddNow(const Request& request, SteadyTime now) {
   if (shut_down_ || !dirty_.insert(request).second) return;
-  if (metrics_) metrics_->adds.Increment();
+  metrics_->adds.Increment();
   if (!processing_.contains(request)) Enqueue(request, now);
 }
 
 void WorkQueue::Enqueue(const Request& request, SteadyTime now) {
   queue_.emplace_back(request, now);
-  if (metrics_) metrics_->depth.Set(static_cast<double>(queue_.size()));
+  metrics_->depth.Set(static_cast<double>(queue_.size()));
   wake_.notify_one();
 }
 

@@ -31,7 +31,7 @@ struct RetryPolicy {
 // Thread-safe. Get returns keys in the order in which they were queued.
 class WorkQueue {
  public:
-  // `name` is the label of the metrics workqueue_*. "": no metrics.
+  // `name` is the label of the metrics workqueue_*.
   explicit WorkQueue(RetryPolicy retry = {}, Clock& clock = Clock::Real(), const std::string& name = "");
   ~WorkQueue();
 

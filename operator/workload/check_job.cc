@@ -7,18 +7,9 @@
 #include "operator/workload/overrides.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/render.h"
+#include "operator/workload/safe_encode.h"
 
 namespace yad {
-namespace {
-
-std::string Base36(std::uint64_t number) {
-  constexpr char kDigits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-  std::string text;
-  for (int i = 0; i < 10; ++i, number /= 36) text.push_back(kDigits[number % 36]);
-  return text;
-}
-
-}  // namespace
 
 std::uint64_t CheckJobDigest(const Check& check) { return Fnv1a64(DumpJson(check.job_spec)); }
 
@@ -28,7 +19,7 @@ std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::u
   for (const std::string& part :
        {daemon.meta.uid, check.name, update.pool, update.revision_label, FormatTime(update.at)})
     key += "/" + part;
-  const std::string hash = "-" + Base36(Fnv1a64(key));
+  const std::string hash = "-" + SafeEncode(Fnv1a64(key), 10, "0123456789abcdefghijklmnopqrstuvwxyz");
   std::string prefix = daemon.meta.key.name + "-" + check.name;
   std::replace(prefix.begin(), prefix.end(), '.', '-');
   prefix = prefix.substr(0, kMaxLabelValue - hash.size());

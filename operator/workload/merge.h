@@ -1,7 +1,10 @@
 // The three-way merge of the last rendered object, the newly rendered object and the live object, as in `kubectl
-// apply`.
+// apply`, and strategic merge patches.
 #ifndef OPERATOR_WORKLOAD_MERGE_H_
 #define OPERATOR_WORKLOAD_MERGE_H_
+
+#include <optional>
+#include <string>
 
 #include "operator/api/object.h"
 
@@ -32,6 +35,19 @@ Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json
 
 // Returns true if `live` already has all values of `now`. ThreeWayMerge(now, now, live) then returns `live` unchanged.
 bool IsMerged(const Json& now, const Json& live);
+
+// Merges `patch`, a partial workload with metadata.labels, metadata.annotations and spec, into `workload`. Lists are
+// merged by the keys that Kubernetes uses, and a null removes a member.
+//
+// A list of the workload may have a key twice, for example the name of a variable. If `merges_duplicates` is true, an
+// item of the patch is merged into the first item with its key. Otherwise, the list of the patch replaces the whole
+// list.
+void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload);
+
+// Returns the path of the first item in `patch` that has the same key as an earlier item of its list, for example
+// ".spec.template.spec.containers[0].env[1]". Returns nullopt if all keys are unique. ApplyPatch replaces the
+// workload's list with a list that has duplicate keys.
+std::optional<std::string> FindDuplicateKey(const Json& patch);
 
 // Removes nulls and empty objects. Empty objects that have a meaning (such as emptyDir) stay.
 Json DropInsignificant(const Json& value);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "operator/api/field_error.h"
-#include "operator/workload/patch.h"
+#include "operator/workload/merge.h"
 #include "operator/workload/semantics.h"
 
 namespace yad {

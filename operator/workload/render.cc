@@ -99,12 +99,10 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return BindPodsToPool(inputs.tolerations, inputs.rules > 0, pool, *pod_template);
 }
 
-// Reads a number of replicas, which may be missing. Returns false if the value is not valid.
-bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
-  if (value.is_null()) return true;
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
-  replicas = value.get<int>();
-  return true;
+// Returns the number, or nullopt if it is negative or not an int.
+std::optional<int> ParseNumber(const Json& value) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<int>::max()) return std::nullopt;
+  return value.get<int>();
 }
 
 // Parses the indices of the overrides that a workload has. They must be in ascending order, because each override
@@ -113,10 +111,9 @@ bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
   for (const Json& item : list) {
-    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
-    const int index = item.get<int>();
-    if (!indices.empty() && index <= indices.back()) return false;
-    indices.push_back(index);
+    const auto index = ParseNumber(item);
+    if (!index || (!indices.empty() && *index <= indices.back())) return false;
+    indices.push_back(*index);
   }
   return true;
 }
@@ -174,15 +171,15 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
     return inputs;
   }
   const Json object = Json::parse(annotation, nullptr, false);
-  const std::int64_t rules = IntAt(object, {"rules"}, -1);
-  if (rules < 0 || rules > std::numeric_limits<int>::max() ||
-      !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
-      !ParseIndices(MemberOf(object, "overrides"), inputs.overrides) ||
-      !ParseReplicas(MemberOf(object, "replicas"), inputs.replicas)) {
+  const auto rules = ParseNumber(MemberOf(object, "rules"));
+  const Json& replicas = MemberOf(object, "replicas");
+  inputs.replicas = ParseNumber(replicas);
+  if (!rules || !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
+      !ParseIndices(MemberOf(object, "overrides"), inputs.overrides) || (!inputs.replicas && !replicas.is_null())) {
     return Fail(Reason::kDecode, std::string("annotation ") + kRenderedFromAnnotation + " is malformed");
   }
-  inputs.rules = static_cast<int>(rules);
-  inputs.without_replicas = object.contains("replicas") && object["replicas"].is_null();
+  inputs.rules = *rules;
+  inputs.without_replicas = object.contains("replicas") && replicas.is_null();
   return inputs;
 }
 

@@ -1,9 +1,12 @@
 #include "operator/workload/revision.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/safe_encode.h"
 #include "operator/workload/semantics.h"
@@ -50,16 +53,14 @@ bool IsOfOpenYurt(const Json& workload_template) {
   return false;
 }
 
-constexpr const char* kContainerLists[] = {"initContainers", "containers"};
-
-// Calls visit(key, container) for each container of the pod template.
-template <typename Visit>
-void ForEachContainer(Json& workload, Visit visit) {
+// Calls visit(key, container) for each container of the pod template. `Workload` is Json or const Json.
+template <typename Workload, typename Visit>
+void ForEachContainer(Workload& workload, Visit visit) {
   if (Find(workload, {"spec", "template", "spec"}) == nullptr) return;
-  Json& pod = workload["spec"]["template"]["spec"];
-  for (const char* list : kContainerLists) {
+  auto& pod = workload.at("spec").at("template").at("spec");
+  for (const char* list : {"initContainers", "containers"}) {
     if (!MemberOf(pod, list).is_array()) continue;
-    for (Json& container : pod[list]) {
+    for (auto& container : pod.at(list)) {
       if (container.is_object()) visit(std::string(list) + "/" + StringAt(container, {"name"}), container);
     }
   }
@@ -106,13 +107,7 @@ bool SameContent(const RevisionContent& wanted, const RevisionContent& revision)
 
 PullPolicies PullPoliciesOf(const Json& workload) {
   PullPolicies policies;
-  Json copy = {{"spec", {{"template", {{"spec", Json::object()}}}}}};
-  for (const char* list : kContainerLists) {
-    if (const Json* containers = Find(workload, {"spec", "template", "spec", list})) {
-      copy["spec"]["template"]["spec"][list] = *containers;
-    }
-  }
-  ForEachContainer(copy, [&](const std::string& key, const Json& container) {
+  ForEachContainer(workload, [&](const std::string& key, const Json& container) {
     policies[key] = StringAt(container, {"imagePullPolicy"});
   });
   return policies;
@@ -145,6 +140,20 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
   ForEachContainer(without.workload_template,
                    [](const std::string&, Json& container) { container.erase("imagePullPolicy"); });
   return CanonicalText(without, Defaults::kDropped);
+}
+
+std::string ImagesOf(const RevisionContent& content) {
+  std::vector<std::string> images;
+  const auto add_all = [&](const Json& list) {
+    for (const Json& entry : list) {
+      std::string image = StringAt(entry, {"image"});
+      if (!image.empty() && std::find(images.begin(), images.end(), image) == images.end())
+        images.push_back(std::move(image));
+    }
+  };
+  add_all(ListAt(content.workload_template, {"spec", "template", "spec", "containers"}));
+  for (const Json& entry : content.overrides) add_all(ListAt(entry, {"images"}));
+  return Join(images, ",");
 }
 
 std::size_t RenderedBytes(const RevisionContent& content) {

@@ -43,6 +43,10 @@ RevisionContent ContentOf(const YurtAppDaemon& daemon);
 // there is no workload template.
 Result<RevisionContent> ContentOf(const Json& controller_revision);
 
+// Returns the images of a revision, separated by commas and without duplicates: first the images of its containers,
+// then the images of its overrides.
+std::string ImagesOf(const RevisionContent& content);
+
 // Estimates the maximum size of a rendered workload, in bytes of JSON. Callers use it to limit memory.
 std::size_t RenderedBytes(const RevisionContent& content);
 

@@ -12,11 +12,10 @@ namespace yad {
 
 inline constexpr std::string_view kSafeAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-// Returns the first `size` digits of the number in this alphabet, the lowest digit first.
-inline std::string SafeEncode(std::uint64_t number, std::size_t size) {
+// Returns the first `size` digits of the number in the alphabet, the lowest digit first.
+inline std::string SafeEncode(std::uint64_t number, std::size_t size, std::string_view alphabet = kSafeAlphabet) {
   std::string text;
-  for (std::size_t i = 0; i < size; ++i, number /= kSafeAlphabet.size())
-    text += kSafeAlphabet[number % kSafeAlphabet.size()];
+  for (std::size_t i = 0; i < size; ++i, number /= alphabet.size()) text += alphabet[number % alphabet.size()];
   return text;
 }
 

@@ -6,7 +6,6 @@
 #include "operator/api/conditions.h"
 #include "operator/base/parallel.h"
 #include "operator/prometheus/pool_query.h"
-#include "operator/prometheus/sample_bounds.h"
 
 namespace yad {
 namespace {
@@ -15,7 +14,7 @@ constexpr std::size_t kParallelQueries = 4;
 constexpr std::size_t kMaxSampleMessage = 256;
 
 // Returns whether the query failed because of Prometheus' response: an error, or a result that is not one number.
-bool IsAnswer(const Error& error) {
+bool IsResponse(const Error& error) {
   return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.reason == Reason::kTooLarge;
 }
 
@@ -103,28 +102,22 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   const PrometheusCheck& spec = check.spec;
   const WallTime now = clock_.WallNow();  // Both queries are evaluated at the same time.
   const auto none = [](const Error& error) {
-    return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
+    return Reading{SampleResult::kNoData, Cut("no sample: " + error.message, kMaxSampleMessage), IsResponse(error)};
   };
   const auto value = query_(WithPool(spec.query, check.pool), now, stop);
   if (!value) return none(value.error());
   Bounds bounds{spec.max, spec.min, std::nullopt};
   std::optional<double> control;
   if (!spec.control_query.empty() && check.control != nullptr && !check.control->empty()) {
-    const auto answer = query_(WithPools(spec.control_query, *check.control), now, stop);
-    if (!answer) return none(answer.error());
-    control = *answer;
+    const auto control_value = query_(WithPools(spec.control_query, *check.control), now, stop);
+    if (!control_value) return none(control_value.error());
+    control = *control_value;
     bounds.max_ratio = spec.max_ratio;
   }
   const SampleVerdict verdict = EvaluateSample(bounds, *value, control);
-  switch (verdict.result) {
-    case SampleResult::kGood:
-      return {Reading::Kind::kGood, "the last sample is within the limits"};
-    case SampleResult::kBad:
-      return {Reading::Kind::kBad, Cut(verdict.message, kMaxSampleMessage)};
-    case SampleResult::kNoData:
-      return {Reading::Kind::kNone, Cut("no sample: " + verdict.message, kMaxSampleMessage)};
-  }
-  return {};
+  if (verdict.result == SampleResult::kGood) return {verdict.result, "the last sample is within the limits"};
+  const char* const prefix = verdict.result == SampleResult::kNoData ? "no sample: " : "";
+  return {verdict.result, Cut(prefix + verdict.message, kMaxSampleMessage)};
 }
 
 bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>& due,
@@ -140,9 +133,9 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       if (sampled.check.name != due[i].name || sampled.check.since != due[i].since) continue;
       if (sampled.check.spec != due[i].spec) continue;  // The check was edited during the query.
       sampled.due = clock_.Now() + due[i].spec.interval;
-      const bool bad = readings[i].kind == Reading::Kind::kBad;
+      const bool bad = readings[i].result == SampleResult::kBad;
       sampled.samples.failures += bad;
-      sampled.samples.conclusive = readings[i].kind == Reading::Kind::kNone ? 0 : sampled.samples.conclusive + 1;
+      sampled.samples.conclusive = readings[i].result == SampleResult::kNoData ? 0 : sampled.samples.conclusive + 1;
       changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
       sampled.samples.message = readings[i].message;
       if (!readings[i].answered) {
@@ -166,12 +159,15 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
 
 Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_token stop) {
   std::vector<RunningCheck> due;
-  checks_.With([&](const auto& all) {
-    const auto known = all.find(daemon);
-    if (known == all.end()) return;
-    for (const auto& [pool, sampled] : known->second) {
-      if (sampled.due <= clock_.Now()) due.push_back(sampled.check);
-    }
+  const auto for_each = [&](const auto& visit) {
+    checks_.With([&](const auto& all) {
+      const auto known = all.find(daemon);
+      if (known == all.end()) return;
+      for (const auto& [pool, sampled] : known->second) visit(sampled);
+    });
+  };
+  for_each([&](const Sampled& sampled) {
+    if (sampled.due <= clock_.Now()) due.push_back(sampled.check);
   });
   std::vector<Reading> readings(due.size());
   ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) {
@@ -182,11 +178,7 @@ Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_to
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the sampling was stopped");
   if (Add(daemon, due, readings)) show_(daemon);
   std::optional<SteadyTime> next;
-  checks_.With([&](const auto& all) {
-    const auto known = all.find(daemon);
-    if (known == all.end()) return;
-    for (const auto& [pool, sampled] : known->second) next = next ? std::min(*next, sampled.due) : sampled.due;
-  });
+  for_each([&](const Sampled& sampled) { next = next ? std::min(*next, sampled.due) : sampled.due; });
   if (!next) return ReconcileResult::Done();
   return ReconcileResult::RequeueAfter(std::max<Duration>(*next - clock_.Now(), std::chrono::milliseconds(100)));
 }

@@ -15,6 +15,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/base/synchronized.h"
+#include "operator/prometheus/sample_bounds.h"
 #include "operator/runtime/controller.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
@@ -69,7 +70,7 @@ class CheckSampler {
 
   // The result of one sample.
   struct Reading {
-    enum class Kind { kGood, kBad, kNone } kind = Kind::kNone;
+    SampleResult result = SampleResult::kNoData;
     std::string message;
     // False if Prometheus did not respond. True if it responded, even with an error about the query.
     bool answered = true;

@@ -1,11 +1,13 @@
 #include "operator/yurtappdaemon/crd_check.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
+#include "operator/base/failure_log.h"
 #include "operator/base/join.h"
 #include "operator/base/log.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
@@ -16,121 +18,43 @@ namespace {
 constexpr Duration kPeriod = std::chrono::minutes(10);
 constexpr char kOutdatedCrdReason[] = "OutdatedCRD";
 
-// Fields that the CRD of at least one version of OpenYurt lacks. A parent comes before its fields, because an older CRD
-// may have only some of them.
-constexpr const char* kFields[] = {
-    "spec.workloadTemplate.statefulSetTemplate",
-    "spec.workloadTemplate.statefulSetTemplate.metadata",
-    "spec.workloadTemplate.statefulSetTemplate.spec",
-    "spec.serviceTemplate",
-    "spec.serviceTemplate.metadata",
-    "spec.serviceTemplate.spec",
-    "spec.nodePools",
-    "spec.nodePools.names",
-    "spec.nodePools.exclude",
-    "spec.nodePools.type",
-    "spec.paused",
-    "spec.updateStrategy",
-    "spec.updateStrategy.type",
-    "spec.updateStrategy.rollingUpdate",
-    "spec.updateStrategy.rollingUpdate.maxUnavailable",
-    "spec.updateStrategy.rollingUpdate.partition",
-    "spec.updateStrategy.rollingUpdate.minReadySeconds",
-    "spec.updateStrategy.rollingUpdate.progressDeadlineSeconds",
-    "spec.updateStrategy.rollingUpdate.maxFailures",
-    "spec.updateStrategy.rollingUpdate.onFailure",
-    "spec.updateStrategy.rollingUpdate.groups",
-    "spec.updateStrategy.rollingUpdate.groups.name",
-    "spec.updateStrategy.rollingUpdate.groups.pools",
-    "spec.updateStrategy.rollingUpdate.groups.nodepoolSelector",
-    "spec.updateStrategy.rollingUpdate.groups.percent",
-    "spec.updateStrategy.rollingUpdate.groups.maxUnavailable",
-    "spec.updateStrategy.rollingUpdate.groups.maxFailures",
-    "spec.updateStrategy.rollingUpdate.groups.approval",
-    "spec.updateStrategy.rollingUpdate.windows",
-    "spec.updateStrategy.rollingUpdate.windows.days",
-    "spec.updateStrategy.rollingUpdate.windows.start",
-    "spec.updateStrategy.rollingUpdate.windows.duration",
-    "spec.updateStrategy.rollingUpdate.windows.timeZone",
-    "spec.updateStrategy.rollingUpdate.checks",
-    "spec.updateStrategy.rollingUpdate.checks.name",
-    "spec.updateStrategy.rollingUpdate.checks.job",
-    "spec.updateStrategy.rollingUpdate.checks.job.spec",
-    "spec.updateStrategy.rollingUpdate.checks.condition",
-    "spec.updateStrategy.rollingUpdate.checks.condition.type",
-    "spec.updateStrategy.rollingUpdate.checks.condition.status",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.query",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.max",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.min",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.compare",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.compare.query",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.compare.maxRatio",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.intervalSeconds",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.durationSeconds",
-    "spec.updateStrategy.rollingUpdate.checks.prometheus.failureLimit",
-    "spec.updateStrategy.rollingUpdate.checks.timeoutSeconds",
-    "spec.updateStrategy.rollingUpdate.checks.dryRun",
-    "spec.updateStrategy.rollingUpdate.prefetch",
-    "spec.updateStrategy.rollingUpdate.prefetch.ahead",
-    "spec.updateStrategy.rollingUpdate.prefetch.timeoutSeconds",
-    "spec.updateStrategy.rollingUpdate.prefetch.onTimeout",
-    "spec.overrides",
-    "spec.overrides.pools",
-    "spec.overrides.nodepoolSelector",
-    "spec.overrides.replicas",
-    "spec.overrides.images",
-    "spec.overrides.images.name",
-    "spec.overrides.images.image",
-    "spec.overrides.patch",
-    "spec.overrides.jsonPatches",
-    "spec.overrides.jsonPatches.op",
-    "spec.overrides.jsonPatches.path",
-    "spec.overrides.jsonPatches.from",
-    "spec.overrides.jsonPatches.value",
-    "status.updateRevision",
-    "status.completedRevision",
-    "status.begunGroups",
-    "status.desiredPools",
-    "status.updatedPools",
-    "status.readyPools",
-    "status.failedPools",
-    "status.offlinePools",
-    "status.replicas",
-    "status.readyReplicas",
-    "status.images",
-    "status.workloadSummary",
-    "status.workloadSummary.workloadName",
-    "status.workloadSummary.availableCondition",
-    "status.workloadSummary.replicas",
-    "status.workloadSummary.readyReplicas",
-    "status.pools",
-    "status.pools.name",
-    "status.pools.workload",
-    "status.pools.revision",
-    "status.pools.service",
-    "status.pools.phase",
-    "status.pools.waitingFor",
-    "status.pools.state",
-    "status.pools.replicas",
-    "status.pools.readyReplicas",
-    "status.pools.misplacedReplicas",
-    "status.pools.reason",
-    "status.pools.message",
-    "status.pools.lastTransitionTime",
-    "status.pools.unhealthySeconds",
-    "status.pools.scaledFrom",
-    "status.pools.healthySince",
-    "status.pools.check",
-    "status.pools.checkStartedAt",
-    "status.pools.checkFailures",
-    "status.pools.joining",
-    "status.poolsTruncated",
-    "status.conditions.observedGeneration",
+// Fields that the CRD of at least one version of OpenYurt lacks, by their parent. A parent comes before its fields,
+// because an older CRD may have only some of them.
+constexpr std::pair<const char*, const char*> kFields[] = {
+    {"spec.workloadTemplate", "statefulSetTemplate"},
+    {"spec.workloadTemplate.statefulSetTemplate", "metadata spec"},
+    {"spec", "serviceTemplate nodePools paused updateStrategy overrides"},
+    {"spec.serviceTemplate", "metadata spec"},
+    {"spec.nodePools", "names exclude type"},
+    {"spec.updateStrategy", "type rollingUpdate"},
+    {"spec.updateStrategy.rollingUpdate",
+     "maxUnavailable partition minReadySeconds progressDeadlineSeconds maxFailures onFailure groups windows checks "
+     "prefetch"},
+    {"spec.updateStrategy.rollingUpdate.groups",
+     "name pools nodepoolSelector percent maxUnavailable maxFailures approval"},
+    {"spec.updateStrategy.rollingUpdate.windows", "days start duration timeZone"},
+    {"spec.updateStrategy.rollingUpdate.checks", "name job condition prometheus timeoutSeconds dryRun"},
+    {"spec.updateStrategy.rollingUpdate.checks.job", "spec"},
+    {"spec.updateStrategy.rollingUpdate.checks.condition", "type status"},
+    {"spec.updateStrategy.rollingUpdate.checks.prometheus",
+     "query max min compare intervalSeconds durationSeconds failureLimit"},
+    {"spec.updateStrategy.rollingUpdate.checks.prometheus.compare", "query maxRatio"},
+    {"spec.updateStrategy.rollingUpdate.prefetch", "ahead timeoutSeconds onTimeout"},
+    {"spec.overrides", "pools nodepoolSelector replicas images patch jsonPatches"},
+    {"spec.overrides.images", "name image"},
+    {"spec.overrides.jsonPatches", "op path from value"},
+    {"status",
+     "updateRevision completedRevision begunGroups desiredPools updatedPools readyPools failedPools offlinePools "
+     "replicas readyReplicas images workloadSummary pools poolsTruncated"},
+    {"status.workloadSummary", "workloadName availableCondition replicas readyReplicas"},
+    {"status.pools",
+     "name workload revision service phase waitingFor state replicas readyReplicas misplacedReplicas reason message "
+     "lastTransitionTime unhealthySeconds scaledFrom healthySince check checkStartedAt checkFailures joining"},
+    {"status.conditions", "observedGeneration"},
 };
 
 // Returns whether the schema has the field. In a list, the path continues in the schema of the entries.
-bool Knows(const Json& schema, const std::string& path) {
+bool HasField(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
   for (std::string name; std::getline(names, name, '.');) {
@@ -155,9 +79,14 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
     if (StringAt(version, {"name"}) != kYurtAppDaemonType.version) continue;
     const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
     if (schema == nullptr) continue;
-    for (const char* path : kFields) {
-      if (!missing.empty() && IsFieldOf(path, missing.back())) continue;
-      if (!Knows(*schema, path)) missing.push_back(path);
+    for (const auto& [parent, fields] : kFields) {
+      std::istringstream names(fields);
+      for (std::string name; names >> name;) {
+        const std::string path = std::string(parent) + "." + name;
+        const bool is_inside = std::any_of(missing.begin(), missing.end(),
+                                           [&](const std::string& outer) { return IsFieldOf(path, outer); });
+        if (!is_inside && !HasField(*schema, path)) missing.push_back(path);
+      }
     }
   }
   return missing;
@@ -197,13 +126,11 @@ CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::functio
     : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
-  bool failing = false;
+  FailureLog failures("cannot check the CRD; trying again", "the check of the CRD works again");
   do {
     const Status checked = CatchExceptions([&] { return Check(stop); });
     if (stop.stop_requested()) break;
-    if (!checked && !failing) log::Warn("cannot check the CRD; trying again", {{"error", checked.error()}});
-    if (checked && failing) log::Info("the check of the CRD works again");
-    failing = !checked;
+    failures.Report(checked);
   } while (clock_.Sleep(kPeriod, stop));
   return {};
 }

@@ -23,11 +23,10 @@ namespace yad {
 namespace {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
-constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
-constexpr Duration kGatesPoll = kServicesPoll;
+constexpr Duration kCachePoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
-bool MayHealByItself(const Error& error) {
+bool IsTemporary(const Error& error) {
   switch (error.reason) {
     case Reason::kNotFound:
     case Reason::kConflict:
@@ -74,7 +73,7 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
 // revision than its label shows.
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
-    const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
+    const auto& revision = ProjectionOf<RevisionProjection>(object);
     const std::int64_t number = OpenYurtNumberOf(object->meta()).value_or(revision.number);
     return revision.openyurt_hash != 0 && std::any_of(in_use.begin(), in_use.end(), [&](const RevisionPtr& used) {
              return used->first_number() < number;
@@ -82,27 +81,71 @@ bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<Rev
   });
 }
 
+// Sets the revisions of the snapshot.
+Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
+                     std::stop_token stop) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  snapshot.update = revisions.update;
+  AddRevision(snapshot.update, snapshot.revisions);
+  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
+  bool all_known = true;
+  for (const std::string& label : labels) {
+    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
+    all_known = all_known && revision != nullptr;
+    AddRevision(revision, snapshot.revisions);
+  }
+  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
+  // revision has set, so it also needs these revisions.
+  for (const std::string& label : RevisionLabels(snapshot.orphans))
+    AddRevision(history.Named(revisions, label), snapshot.revisions);
+
+  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
+  // - The label of a workload does not refer to a revision, because a user has changed the label.
+  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
+  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
+    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
+    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
+
+  const StatusView status(daemon.status);
+  if (status.is_ours()) {
+    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
+    // because the next status does not name it.
+    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
+  } else if (!status.is_empty() && labels.size() == 1) {
+    // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same
+    // label, the label names the current revision. But if OpenYurt has made a newer revision than this, the label is
+    // outdated too. The current revision is then the common origin of the workloads (see OriginOf), if they have one.
+    const RevisionPtr named = history.Named(revisions, *labels.begin());
+    const bool outdated = named != nullptr &&
+                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
+                            return r->content.of_openyurt && r->first_number() > named->first_number();
+                          });
+    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
+  }
+  AddRevision(snapshot.current, snapshot.revisions);
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
-  const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-  YAD_TRY(const auto others,
-          ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, daemon.meta));
+  const WorkloadKind other =
+      daemon.kind == WorkloadKind::kDeployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+  YAD_TRY(const auto others, ControlledObjects(stores_.WorkloadsOf(other), daemon.meta));
   const bool exists =
       std::any_of(others.begin(), others.end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
   if (!exists) return std::nullopt;
-  return ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
-                   std::string("the kind of the workload can't be changed: the present workloads are from ") +
-                       TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
-                       ". Restore that template, or delete the YurtAppDaemon and create it again"}});
+  return ToError(
+      {{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
+        std::string("the kind of the workload can't be changed: the present workloads are from ") +
+            TemplateField(other) + ". Restore that template, or delete the YurtAppDaemon and create it again"}});
 }
 
 Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const {
   const StatusView status(daemon.status);
   if (!status.is_ours() && !state.claimed) {
-    const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-    YAD_TRY(const auto own,
-            ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, daemon.meta));
+    YAD_TRY(const auto own, ControlledObjects(stores_.WorkloadsOf(daemon.kind), daemon.meta));
     if (!status.is_empty() || !own.empty()) {
       YAD_TRY_VOID(state.history.ClaimOpenYurtRevisions(daemon, stop));
       state.claimed = true;
@@ -138,7 +181,7 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   Snapshot snapshot;
   snapshot.daemon = std::move(daemon);
   const YurtAppDaemon& wanted = snapshot.daemon;
-  Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
+  const Store& store = stores_.WorkloadsOf(wanted.kind);
   YAD_TRY(auto pools, stores_.pools.List());
   YAD_TRY(auto workloads, ControlledObjects(store, wanted.meta));
   YAD_TRY(auto orphans, store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns));
@@ -152,50 +195,6 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   for (ObjectPtr& object : workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
   for (ObjectPtr& object : orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
   return snapshot;
-}
-
-Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
-                               std::stop_token stop) const {
-  const YurtAppDaemon& daemon = snapshot.daemon;
-  snapshot.update = revisions.update;
-  AddRevision(snapshot.update, snapshot.revisions);
-  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
-  bool all_known = true;
-  for (const std::string& label : labels) {
-    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
-    all_known = all_known && revision != nullptr;
-    AddRevision(revision, snapshot.revisions);
-  }
-  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
-  // revision has set, so it also needs these revisions.
-  for (const std::string& label : RevisionLabels(snapshot.orphans))
-    AddRevision(history.Named(revisions, label), snapshot.revisions);
-
-  // All revisions are needed in two cases, because a workload may have been rendered from any of them:
-  // - The label of a workload does not refer to a revision, because a user has changed the label.
-  // - OpenYurt wrote a workload, and there is a newer revision of OpenYurt than the label shows (see OriginOf).
-  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
-    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
-  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
-    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
-
-  const StatusView status(daemon.status);
-  if (status.is_ours()) {
-    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
-    // because the next status does not name it.
-    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
-  } else if (!status.is_empty() && labels.size() == 1) {
-    // The currentRevision that OpenYurt wrote and the labels of workloads may be outdated (see OriginOf), so status is
-    // ignored. If all workloads have the same revision, this is the current revision.
-    const RevisionPtr named = history.Named(revisions, *labels.begin());
-    const bool outdated = named != nullptr &&
-                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
-                            return r->content.of_openyurt && r->first_number() > named->first_number();
-                          });
-    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
-  }
-  AddRevision(snapshot.current, snapshot.revisions);
-  return {};
 }
 
 // Reads the Jobs from the server if no check is a Job. The operator then does not watch Jobs, and may lack the
@@ -215,23 +214,17 @@ void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_to
 Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
-  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_fault.empty())
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.jobs_error.empty())
     ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
-  if (samples && sampler_ == nullptr && snapshot.checks_fault.empty())
-    snapshot.checks_fault =
+  if (samples && sampler_ == nullptr)
+    snapshot.queries_error =
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
   if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;
-}
-
-Result<bool> Observer::ReadImagePulls(const Json& previous, Snapshot& snapshot) const {
-  YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  snapshot.image_volumes = image_volumes_.Known();
-  return known;
 }
 
 // An earlier leader may have written a newer status than the cached one, for example because a check failed. Without
@@ -249,7 +242,7 @@ Result<bool> Observer::ConfirmStatus(const Snapshot& snapshot, DaemonState& stat
   return false;
 }
 
-void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
+void Observer::RestoreState(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
     state.begun.reset();
@@ -260,7 +253,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
     state.health = RestoreHealth(previous);
     state.unlisted_have_soaked = previous.unlisted_have_soaked();
   } else if (leap > Duration::zero()) {
-    MoveBy(leap, *state.health);
+    ShiftTimes(leap, *state.health);
   }
   SetPullTimes(leap, state, snapshot);
   snapshot.health = &*state.health;
@@ -284,13 +277,13 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
   PoolMaintenance maintenance;
-  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kGatesPoll};
+  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kCachePoll};
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
   auto revisions = state.history.Sync(*daemon, stop);
   if (!revisions) {
-    if (MayHealByItself(revisions.error())) return Fail(revisions.error());
+    if (IsTemporary(revisions.error())) return Fail(revisions.error());
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
@@ -303,20 +296,21 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
   const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
-  if (!*services) return NotReady{stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll};
+  if (!*services) return NotReady{stores_.services->last_error().empty() ? kCachePoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
-  YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
-  if (!checks_known || !pulls_known) return NotReady{kServicesPoll};
+  YAD_TRY(const bool pulls_known, ReadPrefetches(stores_.prefetches, previous, snapshot));
+  if (!checks_known || !pulls_known) return NotReady{kCachePoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {
     unseen.insert(workload.object->meta().key.name);
     snapshot.workloads.push_back(std::move(workload));
   }
+  snapshot.image_volumes = image_volumes_.Known();
   snapshot.now = clock_.WallNow();
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);
-  Remember(StatusView(previous), state, snapshot);
+  RestoreState(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), written, std::move(unseen)};
 }
 

@@ -15,7 +15,7 @@
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -85,27 +85,24 @@ class Observer {
   // Reads whether a freeze stops all updates, and which pools wait because of a condition of one of their Nodes.
   // Returns false until the first reads have succeeded or failed.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
-  // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
-  Result<bool> ReadImagePulls(const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
-  Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
-                       std::stop_token stop) const;
   // Reads the daemon from the server before a process restores the state of an unfinished rollout from status. Returns
   // false if the cached daemon may have been outdated. The cache then has the daemon of the server.
   Result<bool> ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const;
   // Sets the health of the pools, and the groups of pools whose update has begun. Takes them from the last reconcile
   // or, after a restart, from the last status. Only a RollingUpdate has them.
-  void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
+  void RestoreState(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
 
   Client& client_;
   const ReconcilerStores stores_;
   EventSink& events_;
   Clock& clock_;
   const CheckSampler* const sampler_;
-  mutable Denial no_freeze_{
+  mutable ForbiddenReads no_freeze_{
       "the operator has no permission to read the ConfigMap of the freeze: no freeze has an effect"};
-  mutable Denial no_nodes_{"the operator has no permission to list and watch Nodes: no node condition holds a pool"};
-  mutable Denial no_jobs_{
+  mutable ForbiddenReads no_nodes_{
+      "the operator has no permission to list and watch Nodes: no node condition holds a pool"};
+  mutable ForbiddenReads no_jobs_{
       "the operator no longer has the permission to watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;
 };

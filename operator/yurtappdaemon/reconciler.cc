@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -12,7 +11,7 @@
 #include "operator/base/log.h"
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 
@@ -71,10 +70,10 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 // - the update revision
 // - the current revision in `status`
 // - the current revision in the old status, if `old_status_counts`
-// - the revisions in the plans and in the labels of the workloads. `named` finds the revision for a label.
+// - the revisions in the plans and in the labels of the workloads
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
-                                    bool old_status_counts,
-                                    const std::function<RevisionPtr(const std::string& label)>& named) {
+                                    bool old_status_counts, const RevisionHistory::State& revisions,
+                                    RevisionHistory& history) {
   std::set<std::string> live{snapshot.update->name, StatusView(status).current_revision()};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
   std::set<std::string_view> labels;          // distinct values of the revision label
@@ -90,7 +89,7 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
     if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
   }
   for (const std::string_view label : labels) {
-    if (const RevisionPtr revision = named(std::string(label))) live.insert(revision->name);
+    if (const RevisionPtr revision = history.Named(revisions, std::string(label))) live.insert(revision->name);
   }
   return live;
 }
@@ -152,13 +151,11 @@ Duration Reconciler::HealthPaceOf(const ObjectKey& daemon) const {
 }
 
 void Reconciler::Forget(const ObjectKey& key) {
+  states_.With([&](auto& states) { states.erase(key); });
   reporter_.Forget(key);
-  const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
-  if (!known) return;
-  Reporter::RemoveMetrics(key);
   RemovalGate::Forget(key);
   DaemonEvents::Forget(key);
-  if (misplaced_ != nullptr) MisplacedPods::Forget(key);
+  MisplacedPods::Forget(key);
   if (sampler_ != nullptr) sampler_->SetChecks(key, {});
 }
 
@@ -187,15 +184,16 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (outcome.rejected) return Fail(*outcome.rejected);
-  ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
+  ReleaseStuck(seen.snapshot.daemon, plan, state->stuck_looks, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
-  const PrefetchOutcome pulls = PullImages(seen.snapshot, plan, outcome, *state, stop);
-  Learn(seen, outcome, *state);
+  const PrefetchOutcome pulls = prefetches_.Apply(seen.snapshot, plan, outcome, stop);
+  state->rejected_prefetches = pulls.rejected;
+  RecordOutcome(seen, outcome, *state);
 
-  const PodDiagnoser::Answer examined =
+  const PodDiagnoser::Findings examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  LookReasons reasons;
+  RequeueReasons reasons;
   const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
@@ -213,7 +211,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
-  const Result<ReconcileResult> next = NextLook(reasons);
+  const Result<ReconcileResult> next = NextReconcile(reasons);
   if (next && reasons.retry)
     log::Warn("some objects of a YurtAppDaemon could not be written",
               {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});
@@ -225,24 +223,19 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // Keeps the rejections of invalid Jobs (`final`) that the plan still needs. So the operator does not create these
-  // Jobs again.
+  for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
+  // Keeps the rejections that the plan still needs: of invalid Jobs (`final`), so that the operator does not create
+  // these Jobs again, and of Jobs whose retry is not due yet.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
-    if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
+    if (before != state.rejected_jobs.end() && (before->second.final || pool.checks.job_waits))
+      rejected.insert(*before);
   }
   state.rejected_jobs = std::move(rejected);
   return outcome;
 }
 
-PrefetchOutcome Reconciler::PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written,
-                                       DaemonState& state, std::stop_token stop) const {
-  PrefetchOutcome outcome = prefetches_.Apply(snapshot, plan, written, stop);
-  state.rejected_prefetches = outcome.rejected;
-  return outcome;
-}
-
-void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
+void Reconciler::RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());
@@ -288,8 +281,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   // must not be pruned.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
-      LiveRevisions(snapshot, outcome, status, old_status_counts,
-                    [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
+      LiveRevisions(snapshot, outcome, status, old_status_counts, seen.revisions, state.history);
   return state.history.Prune(snapshot.daemon, seen.revisions, live, stop);
 }
 
@@ -303,13 +295,13 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   return ReconcileResult::Done();  // the event of a user's edit causes the next reconcile
 }
 
-void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop) {
-  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, last);
+void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, StuckLooks& looks, std::stop_token stop) {
+  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, looks, stuck_reads_, clock_.Now());
   std::vector<Result<std::vector<std::string>>> results(stuck.size());
   const WallTime since = clock_.WallNow() - kStuckAfter;
   ParallelFor(stuck.size(), kStuckPoolsInParallel, [&](std::size_t i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
-    results[i] = ReplaceStuckPods(client_, meta.key, meta.uid, since, stuck_events_, stop);
+    results[i] = ReplaceStuckPods(client_, daemon.meta, meta.key, meta.uid, since, stop);
   });
   for (std::size_t i = 0; i < stuck.size(); ++i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
@@ -319,6 +311,8 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});
       continue;
     }
+    // The StatefulSet goes on, and may need the next deletion soon.
+    if (!deleted->empty()) looks.erase(stuck[i]->pool);
     for (const std::string& name : *deleted) {
       events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "Replace",
                      "pod " + name + " of an older template is not ready and blocks StatefulSet " + meta.key.name +

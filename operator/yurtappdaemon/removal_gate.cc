@@ -24,6 +24,30 @@ void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
       .Set(static_cast<double>(count));
 }
 
+// Finds the workloads whose pools were deleted together with their CRD. Sets facts.lost and facts.recreated.
+Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const Plan& plan, RemovalFacts& facts,
+                               std::stop_token stop) {
+  std::vector<const ObjectMeta*> may_be_lost;
+  for (const Removal& removal : plan.removals) {
+    if (removal.kept) continue;
+    const ObjectMeta& workload = removal.workload.object->meta();
+    const auto pool = pools.Get({"", removal.workload.pool});
+    if (!pool && pool.error().reason != Reason::kNotFound) return Fail(pool.error());
+    // Ignores pools that are older than their workload, because they were not deleted. A younger pool was created
+    // again, perhaps without the labels that a user had set. Timestamps can be compared as strings (see
+    // DeletedPoolsBefore).
+    if (pool && (*pool)->meta().creation_timestamp <= workload.creation_timestamp) continue;
+    may_be_lost.push_back(&workload);
+    if (pool) facts.recreated.insert(workload.uid);
+  }
+  if (may_be_lost.empty()) return {};
+  YAD_TRY(const auto crd, ReadNodePoolCrd(client, stop));
+  for (const ObjectMeta* meta : may_be_lost) {
+    if (crd.DeletedPoolsBefore(meta->creation_timestamp)) facts.lost.insert(meta->uid);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status RemovalGate::BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const {
@@ -36,7 +60,7 @@ Status RemovalGate::BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memor
     return {};
   }
   RemovalFacts facts{limit_, {}, {}};
-  YAD_TRY_VOID(FindPoolsDeletedWithCrd(plan, facts, stop));
+  YAD_TRY_VOID(FindPoolsDeletedWithCrd(client_, pools_, plan, facts, stop));
   const SteadyTime now = clock_.Now();
   if (std::string token = RemovalToken(to_remove); token != memory.token) {
     memory.token = std::move(token);
@@ -55,7 +79,8 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& p
                          Memory& memory) const {
   if (postponed.undecided()) return;
   ShowBlockedRemovals(daemon.meta.key, postponed.workloads.size());
-  if (postponed.blocked() && memory.reported_token != postponed.token && !SaysRemovalBlocked(before, postponed.token)) {
+  if (postponed.blocked() && memory.reported_token != postponed.token &&
+      !ShowsRemovalBlocked(before, postponed.token)) {
     events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", postponed.message);
     log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                        {"reason", postponed.reason},
@@ -66,27 +91,5 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& p
 }
 
 void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }
-
-Status RemovalGate::FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& facts, std::stop_token stop) const {
-  std::vector<const ObjectMeta*> may_be_lost;
-  for (const Removal& removal : plan.removals) {
-    if (removal.kept) continue;
-    const ObjectMeta& workload = removal.workload.object->meta();
-    const auto pool = pools_.Get({"", removal.workload.pool});
-    if (!pool && pool.error().reason != Reason::kNotFound) return Fail(pool.error());
-    // Ignores pools that are older than their workload, because they were not deleted. A younger pool was created
-    // again, perhaps without the labels that a user had set. Timestamps can be compared as strings (see
-    // DeletedPoolsBefore).
-    if (pool && (*pool)->meta().creation_timestamp <= workload.creation_timestamp) continue;
-    may_be_lost.push_back(&workload);
-    if (pool) facts.recreated.insert(workload.uid);
-  }
-  if (may_be_lost.empty()) return {};
-  YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
-  for (const ObjectMeta* meta : may_be_lost) {
-    if (crd.DeletedPoolsBefore(meta->creation_timestamp)) facts.lost.insert(meta->uid);
-  }
-  return {};
-}
 
 }  // namespace yad

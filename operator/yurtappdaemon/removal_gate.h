@@ -3,7 +3,6 @@
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 
@@ -42,9 +41,6 @@ class RemovalGate {
   static void Forget(const ObjectKey& key);
 
  private:
-  // Finds the workloads whose pools were deleted together with their CRD. Sets facts.lost and facts.recreated.
-  Status FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& facts, std::stop_token stop) const;
-
   Client& client_;
   const Store& pools_;
   EventSink& events_;

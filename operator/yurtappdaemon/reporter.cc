@@ -17,12 +17,10 @@ namespace {
 constexpr char kWaitingPools[] = "yurtappdaemon_waiting_pools";
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
 
-metrics::Labels PoolLabels(const ObjectKey& key, const char* state) {
-  return {{"namespace", key.ns}, {"name", key.name}, {"state", state}};
-}
-
-metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
-  return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
+metrics::Labels LabelsWith(const ObjectKey& key, const char* name, std::string_view value) {
+  metrics::Labels labels = DaemonLabels(key);
+  labels[name] = value;
+  return labels;
 }
 
 // Sets the metric that counts waiting pools by reason. The time series of a reason is created when the first pool waits
@@ -37,7 +35,7 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
     if (count > 0) shown.insert(reason);
     if (!shown.contains(reason)) continue;
     metrics::GetGauge(kWaitingPools, "Pools of a YurtAppDaemon that wait for their update, by reason.",
-                      WaitLabels(key, reason))
+                      LabelsWith(key, "reason", reason))
         .Set(static_cast<double>(count));
   }
 }
@@ -62,26 +60,17 @@ void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::ve
                          std::set<std::string_view>& waits_shown) {
   for (const char* state : kPoolCounters) {
     metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.",
-                      PoolLabels(key, state))
+                      LabelsWith(key, "state", state))
         .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
   }
   ShowWaiting(key, pools, waits_shown);
 }
 
-void Reporter::RemoveMetrics(const ObjectKey& key) {
-  for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
-  for (const std::string_view reason : WaitingForValues()) metrics::Remove(kWaitingPools, WaitLabels(key, reason));
-}
-
 void Reporter::Forget(const ObjectKey& key) {
-  status_versions_.With([&](auto& versions) { versions.erase(key); });
-}
-
-bool Reporter::HasWrittenStatus(const ObjectMeta& daemon) const {
-  return status_versions_.With([&](const auto& versions) {
-    const auto found = versions.find(daemon.key);
-    return found != versions.end() && CompareResourceVersions(daemon.resource_version, found->second).value_or(1) <= 0;
-  });
+  written_.Forget(key);
+  for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", LabelsWith(key, "state", state));
+  for (const std::string_view reason : WaitingForValues())
+    metrics::Remove(kWaitingPools, LabelsWith(key, "reason", reason));
 }
 
 Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
@@ -90,7 +79,7 @@ Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Block
   const Error& error = blocked.error;
   const Json object = stored.Parse();
   const Json before = object.value("status", Json());
-  if (state.reported != error.message && !SaysBlocked(before, reason, error)) {
+  if (state.reported != error.message && !ShowsBlocked(before, reason, error)) {
     log::Warn("YurtAppDaemon is not reconciled",
               {{"yurtappdaemon", stored.meta().key.ToString()}, {"reason", reason}, {"error", error}});
     events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);
@@ -123,7 +112,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return Fail(written.error());
   }
   state.last_status_write = now;
-  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
+  written_.Set(meta.key, ParseMeta(*written).resource_version);
   const bool kept = DaemonStatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
   state.written_status = kept ? Json() : after;
   daemons_.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));

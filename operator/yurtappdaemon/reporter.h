@@ -2,17 +2,15 @@
 #ifndef OPERATOR_YURTAPPDAEMON_REPORTER_H_
 #define OPERATOR_YURTAPPDAEMON_REPORTER_H_
 
-#include <map>
 #include <set>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
 #include "operator/base/clock.h"
-#include "operator/base/synchronized.h"
 #include "operator/client/client.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
+#include "operator/runtime/written_versions.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/observer.h"
 #include "operator/yurtappdaemon/report/status.h"
@@ -42,18 +40,17 @@ class Reporter {
 
   // Returns whether this process wrote this version of the daemon's status, or a later version. The watch event of this
   // version then does not need a reconcile. Thread-safe.
-  bool HasWrittenStatus(const ObjectMeta& daemon) const;
+  bool HasWrittenStatus(const ObjectMeta& daemon) const { return written_.Covers(daemon); }
 
+  // Forgets the daemon, and removes its metrics.
   void Forget(const ObjectKey& daemon);
-  static void RemoveMetrics(const ObjectKey& daemon);
 
  private:
   Client& client_;
   Store& daemons_;
   EventSink& events_;
   Clock& clock_;
-  // For each daemon, its resourceVersion after this process last wrote its status.
-  Synchronized<std::map<ObjectKey, std::string>> status_versions_;
+  WrittenVersions written_;  // of the daemons, after writes of their status
 };
 
 }  // namespace yad

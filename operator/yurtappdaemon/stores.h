@@ -2,6 +2,11 @@
 #ifndef OPERATOR_YURTAPPDAEMON_STORES_H_
 #define OPERATOR_YURTAPPDAEMON_STORES_H_
 
+#include <string>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/runtime/controller.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 
@@ -11,7 +16,13 @@ namespace yad {
 inline constexpr char kOrphansByNamespace[] = "orphans";  // key: the namespace of an object without a controller
 
 // Adds these two indexes. Must be called before the informers run.
-void AddIndexes(Store& store);
+inline void AddIndexes(Store& store) {
+  Controller::AddControllerUidIndex(store);
+  store.AddIndex(kOrphansByNamespace, [](const StoredObject& object) -> std::vector<std::string> {
+    if (object.meta().controller() != nullptr) return {};
+    return {object.meta().key.ns};
+  });
+}
 
 struct ReconcilerStores {
   Store& daemons;
@@ -24,6 +35,10 @@ struct ReconcilerStores {
   Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
   Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no Nodes are read
   Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read
+
+  Store& WorkloadsOf(WorkloadKind kind) const {
+    return kind == WorkloadKind::kDeployment ? deployments : stateful_sets;
+  }
 };
 
 }  // namespace yad

@@ -17,17 +17,14 @@
 namespace yad {
 namespace {
 
-const DaemonProjection& ProjectionOfDaemon(const ObjectPtr& daemon) {
-  return *static_cast<const DaemonProjection*>(daemon->projection());
-}
-
 // Returns whether a user has changed the daemon.
 bool DaemonChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const ObjectMeta& before = event.before->meta();
   const ObjectMeta& after = event.after->meta();
   return before.generation != after.generation || before.deleting() != after.deleting() ||
-         ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
+         ProjectionOf<DaemonProjection>(event.before).annotations_of_ours !=
+             ProjectionOf<DaemonProjection>(event.after).annotations_of_ours;
 }
 
 // Returns whether the status has changed and another process wrote it. This may be an earlier leader, whose last write
@@ -45,25 +42,10 @@ bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 // change often.
 bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
-  const auto* before = static_cast<const PoolProjection*>(event.before->projection());
-  const auto* after = static_cast<const PoolProjection*>(event.after->projection());
-  return before->fingerprint != after->fingerprint || before->pool.hold != after->pool.hold ||
-         before->pool.windows != after->pool.windows || before->pool.offline != after->pool.offline ||
-         before->pool.deleting != after->pool.deleting;
-}
-
-bool WorkloadChanged(const Event& event) {
-  if (event.before == nullptr || event.after == nullptr) return true;
-  const auto state = [](const ObjectPtr& object) -> const WorkloadState& {
-    return *static_cast<const WorkloadState*>(object->projection());
+  const auto facts = [](const PoolProjection& it) {
+    return std::tie(it.fingerprint, it.pool.hold, it.pool.windows, it.pool.offline, it.pool.deleting);
   };
-  return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
-}
-
-// Returns whether only the workload's health (its status) has changed. An edit, a deletion or a new owner changes the
-// digest, which does not cover the status.
-bool OnlyHealthChanged(const Event& event) {
-  return IsSameObject(event) && event.before->digest() == event.after->digest();
+  return facts(PoolProjectionOf(event.before)) != facts(PoolProjectionOf(event.after));
 }
 
 // Returns whether more than the status of the object has changed. For example, a load balancer writes the status of a
@@ -72,27 +54,33 @@ bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
 
+bool WorkloadChanged(const Event& event) {
+  return ContentChanged(event) || ProjectionOf<WorkloadState>(event.before) != ProjectionOf<WorkloadState>(event.after);
+}
+
+// Returns whether only the workload's health (its status) has changed. An edit, a deletion or a new owner changes the
+// digest, which does not cover the status.
+bool OnlyHealthChanged(const Event& event) {
+  return IsSameObject(event) && event.before->digest() == event.after->digest();
+}
+
 // Returns whether the Job was added or deleted, or its state has changed. Changes of its pod counts are ignored.
 bool CheckJobChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto state = [](const ObjectPtr& object) {
-    return static_cast<const CheckJobState*>(object->projection())->state;
+    return std::pair(ProjectionOf<CheckJobState>(object).state, object->meta().deleting());
   };
-  return state(event.before) != state(event.after) || event.before->meta().deleting() != event.after->meta().deleting();
+  return state(event.before) != state(event.after);
 }
 
 // Returns whether the DaemonSet was added or deleted, or its counts of nodes have changed.
 bool PrefetchChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto counts = [](const ObjectPtr& object) {
-    const auto* state = static_cast<const PrefetchState*>(object->projection());
-    return std::tuple(state->observed, state->desired, state->ready, object->meta().deleting());
+    const auto& state = ProjectionOf<PrefetchState>(object);
+    return std::tuple(state.observed, state.desired, state.ready, object->meta().deleting());
   };
   return counts(event.before) != counts(event.after);
-}
-
-ReflectorOptions WatchingDaemons(const std::string& ns) {
-  return {.type = kYurtAppDaemonType, .ns = ns, .project = ProjectDaemon, .projected = kProjectedOfDaemons};
 }
 
 ReflectorOptions WatchingWorkloads(WorkloadKind kind, const std::string& ns) {
@@ -121,36 +109,28 @@ ReflectorOptions WatchingServices(const std::string& ns) {
           .on_demand = true};
 }
 
+std::vector<Request> AllDaemons(const Informer& daemons) {
+  std::vector<Request> requests;
+  const auto all = daemons.store().List();
+  if (!all) return requests;
+  for (const ObjectPtr& daemon : *all) requests.push_back(daemon->meta().key);
+  return requests;
+}
+
 // The start and the end of a freeze affect all daemons.
 void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemons) {
-  controller.Watches(freeze, [&daemons](const Event&) {
-    std::vector<Request> requests;
-    const auto all = daemons.store().List();
-    if (!all) return requests;
-    for (const ObjectPtr& daemon : *all) requests.push_back(daemon->meta().key);
-    return requests;
-  });
+  controller.Watches(freeze, [&daemons](const Event&) { return AllDaemons(daemons); });
   freeze.Demand();
 }
 
 // Adds the controller that samples checks (CheckSampler::Sample). Its keys are daemons. `shows` is the controller that
 // reconciles the daemons.
 void AddSamplingController(Manager& manager, Controller& shows, const std::shared_ptr<CheckSampler>& sampler) {
-  ControllerOptions options;
-  options.name = "yurtappdaemon-checks";
-  options.workers = 4;
-  options.resync = Duration::zero();
+  const ControllerOptions options{.name = "yurtappdaemon-checks", .workers = 4, .resync = Duration::zero()};
   Controller& samples = manager.AddController(std::make_unique<Controller>(
       options, [sampler](const Request& daemon, std::stop_token stop) { return sampler->Sample(daemon, stop); }));
   sampler->Connect([&samples](const Request& daemon) { samples.queue().Add(daemon); },
                    [&shows](const Request& daemon) { shows.queue().Add(daemon); });
-}
-
-std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
-  if (prometheus == nullptr) return nullptr;
-  return std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
-    return prometheus->Query(query, at, stop);
-  });
 }
 
 // If a Node enters or leaves maintenance, queues the daemons that select the pool of the Node. As soon as a daemon
@@ -158,7 +138,7 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
-    if (event.after != nullptr && ProjectionOfDaemon(event.after).rolling) nodes.Demand();
+    if (event.after != nullptr && ProjectionOf<DaemonProjection>(event.after).rolling) nodes.Demand();
   });
   controller.Watches(nodes, [&daemons, &pools](const Event& event) {
     return DaemonsOfMaintenance(daemons.store(), pools.store(), event);
@@ -169,10 +149,7 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
 // changes, it queues the daemons of the pool in `shows`.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
-  ControllerOptions options;
-  options.name = "yurtappdaemon-misplaced";
-  options.workers = 1;
-  options.resync = Duration::zero();
+  const ControllerOptions options{.name = "yurtappdaemon-misplaced", .workers = 1, .resync = Duration::zero()};
   auto counting = std::make_unique<Controller>(
       options, [misplaced](const Request& pool, std::stop_token stop) { return misplaced->CountPods(pool, stop); });
   counting->Watches(
@@ -195,9 +172,7 @@ void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller
             missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
         // At the start, all daemons are reconciled anyway.
         if (missing.empty() && !was_known) return;
-        const auto all = daemons.store().List();
-        if (!all) return;
-        for (const ObjectPtr& daemon : *all) shows.queue().Add(daemon->meta().key);
+        for (const Request& daemon : AllDaemons(daemons)) shows.queue().Add(daemon);
       });
   manager.AddLeaderRunnable("crd check", [check](std::stop_token stop) { return check->Run(stop); });
 }
@@ -206,7 +181,8 @@ void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options) {
-  Informer& daemons = manager.InformerFor(WatchingDaemons(options.ns));
+  Informer& daemons = manager.InformerFor(
+      {.type = kYurtAppDaemonType, .ns = options.ns, .project = ProjectDaemon, .projected = kProjectedOfDaemons});
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& deployments = manager.InformerFor(WatchingWorkloads(WorkloadKind::kDeployment, options.ns));
   Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(WorkloadKind::kStatefulSet, options.ns));
@@ -226,16 +202,20 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
-  const std::shared_ptr<CheckSampler> sampler = MakeSampler(options.prometheus);
+  std::shared_ptr<CheckSampler> sampler;
+  if (PrometheusClient* const prometheus = options.prometheus)
+    sampler = std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
+      return prometheus->Query(query, at, stop);
+    });
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   const auto missing_fields = std::make_shared<MissingFields>();
   auto reconciler =
       std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
                                    misplaced, sampler, options.prefetch_image, options.listeners, missing_fields);
-  ControllerOptions controller_options;
-  controller_options.name = "yurtappdaemon";
-  controller_options.workers = options.workers;
-  controller_options.pace = [reconciler](const Request& daemon) { return reconciler->HealthPaceOf(daemon); };
+  const ControllerOptions controller_options{
+      .name = "yurtappdaemon", .workers = options.workers, .pace = [reconciler](const Request& daemon) {
+        return reconciler->HealthPaceOf(daemon);
+      }};
   auto controller = std::make_unique<Controller>(
       controller_options,
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });

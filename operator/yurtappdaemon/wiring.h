@@ -3,7 +3,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 

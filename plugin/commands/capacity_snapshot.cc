@@ -6,7 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/cluster/attributes.h"
 #include "plugin/manifest/manifest.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "operator/api/approvals.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
 #include "operator/base/join.h"

@@ -6,7 +6,7 @@
 #include "operator/api/well_known.h"
 #include "operator/capacity/autoscaler.h"
 #include "operator/client/auth/config.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "plugin/commands/changes.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"

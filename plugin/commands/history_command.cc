@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/revisions.h"

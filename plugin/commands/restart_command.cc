@@ -17,8 +17,9 @@ namespace {
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
 // The annotation in the pod template of one pool's workload that restarts only this pool. kubectl's annotation
-// (kRestartedAt) can't be used for this. A restart of the whole daemon adds it to the daemon's workload template, and
-// the operator then resets its value in each pool.
+// (kRestartedAt) can't be used for this: a restart of the whole daemon adds kubectl's annotation to the daemon's
+// workload template, and the operator then gives this annotation the same value in each pool. The value of one pool
+// would be lost.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 

@@ -27,7 +27,7 @@ std::string_view StateName(RolloutState state) {
   switch (state) {
     case RolloutState::kComplete:
       return "Complete";
-    case RolloutState::kMoving:
+    case RolloutState::kProgressing:
       return "Moving";
     case RolloutState::kWaitingForApproval:
       return "WaitingForApproval";

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operator/base/join.h"
 #include "plugin/view/table.h"
 #include "plugin/view/text.h"
 
 namespace yad {
 namespace {
-
-std::string PoolCount(std::size_t count) { return std::to_string(count) + (count == 1 ? " pool" : " pools"); }
 
 std::string DurationsText(const Timeline& it) {
   const SimulationOptions& options = it.options;
@@ -28,7 +27,7 @@ std::string DurationsText(const Timeline& it) {
                     [&](const SimulatedPool& pool) { return options.durations.contains(pool.name); }));
   const std::size_t others = it.simulation.pools.size() - recorded;
   return "the update of a pool takes as long as its last update (" + range + ")" +
-         (others == 0 ? "" : ", or " + usual + " (the median) in " + PoolCount(others) + " without a record");
+         (others == 0 ? "" : ", or " + usual + " (the median) in " + Pluralize(others, "pool") + " without a record");
 }
 
 Json TimesJson(const RunTimes& times) {
@@ -129,8 +128,8 @@ std::string FailuresLine(const FailureRuns& runs) {
 }
 
 std::string ReachedLine(const FailureRuns& runs) {
-  return "The revision reaches at most " + PoolCount(runs.ReachedQuantile(0.5)) + " in half of the runs, and at most " +
-         PoolCount(runs.ReachedQuantile(0.9)) + " in 90% of them";
+  return "The revision reaches at most " + Pluralize(runs.ReachedQuantile(0.5), "pool") +
+         " in half of the runs, and at most " + Pluralize(runs.ReachedQuantile(0.9), "pool") + " in 90% of them";
 }
 
 std::vector<std::string> DescribeTimeline(const Timeline& timeline) {

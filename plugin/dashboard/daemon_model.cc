@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "operator/api/approvals.h"
 #include "operator/api/conditions.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "plugin/dashboard/fleet_model.h"

@@ -195,11 +195,7 @@ struct Live::Impl {
     if (freeze == nullptr) return {std::nullopt, options.freeze_warning};
     const auto list = freeze->store().List();
     if (!list) return {std::nullopt, freeze->error().empty() ? "" : "the freeze can't be read: " + freeze->error()};
-    for (const ObjectPtr& object : *list) {
-      const Freeze& found = static_cast<const FreezeProjection*>(object->projection())->freeze;
-      if (!object->meta().deleting() && InForce(found, now)) return {found, ""};
-    }
-    return {};
+    return {FreezeAmong(*list, now), ""};
   }
 
   // Publishes the list of daemons if it has changed. Returns whether it has changed.

@@ -4,7 +4,7 @@
 
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

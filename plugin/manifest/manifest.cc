@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/base/file.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "plugin/manifest/yaml.h"
 
 namespace yad {

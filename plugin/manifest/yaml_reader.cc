@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "operator/api/object.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "plugin/manifest/yaml.h"
 
 namespace yad {

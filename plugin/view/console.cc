@@ -5,7 +5,7 @@
 
 #include <iostream>
 
-#include "operator/base/environment.h"
+#include "operator/base/file.h"
 
 namespace yad {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "tests/bench/bench.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "operator/api/object.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "tests/bench/measure.h"
 #include "tests/support/eventually.h"
 

@@ -74,21 +74,30 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Writes the rules into a new folder and returns its path. If promtool is not installed, returns "", and in CI also
-  // fails the test.
-  std::string FolderWithRules(const Json& rules) {
+  // Creates a folder for promtool's files, and returns its path. If promtool is not installed, returns "", and in CI
+  // also fails the test.
+  std::string MakeFolder() {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
       return "";
     }
     const std::string folder = plane().dir() + "/alerts";
     std::filesystem::create_directories(folder);
-    WriteFile(folder + "/rules.json", Json{{"groups", {{{"name", "alerts"}, {"rules", rules}}}}}.dump());
     return folder;
+  }
+  static void WriteRules(const std::string& file, const Json& rules) {
+    WriteFile(file, Json{{"groups", {{{"name", "alerts"}, {"rules", rules}}}}}.dump());
+  }
+  // Returns the names of the alerts that the test checks.
+  static std::set<std::string> AlertsOf(const Json& test) {
+    std::set<std::string> names;
+    for (const Json& check : test.at("alert_rule_test")) names.insert(check.at("alertname").get<std::string>());
+    return names;
   }
 };
 
 TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
+  std::vector<std::string> command = {kPromtool, "check", "rules"};
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {},
            {"certManager.enabled=true", "certManager.renewBefore=720h"},
@@ -97,35 +106,49 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
             "metrics.prometheusRule.alertLabels.team=edge"}}) {
     std::vector<std::string> values = kRules;
     values.insert(values.end(), more.begin(), more.end());
-    const std::string folder = FolderWithRules(Rules(values));
+    const std::string folder = MakeFolder();
     if (folder.empty()) GTEST_SKIP() << "no promtool";
-    const ProcessResult result = RunProcess({kPromtool, "check", "rules", folder + "/rules.json"});
-    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    const std::string file = folder + "/rules-" + std::to_string(command.size()) + ".json";
+    WriteRules(file, Rules(values));
+    command.push_back(file);
   }
+  const ProcessResult result = RunProcess(command);
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
 TEST_F(AlertsTest, EachAlertFiresOnlyForItsTestSeries) {
   Json rules = Rules();
   // Keeps only the summaries, so that the tests need not repeat each description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
-  const std::string folder = FolderWithRules(rules);
+  const std::string folder = MakeFolder();
   if (folder.empty()) GTEST_SKIP() << "no promtool";
   std::set<std::string> firing;
   std::set<std::string> resting;
+  std::vector<std::string> command = {kPromtool, "test", "rules"};
   for (const auto& file : std::filesystem::directory_iterator(kFolder)) {
     if (file.path().extension() != ".yaml") continue;
-    const std::string text = ReadFile(file.path());
-    const std::string copy = folder + "/" + file.path().filename().string();
-    WriteFile(copy, text);
-    const ProcessResult result = RunProcess({kPromtool, "test", "rules", copy});
-    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-    const Json tests = ParseYaml(text).at(0).at("tests");
-    for (const Json& test : tests) {
+    const Json tests = ParseYaml(ReadFile(file.path())).at(0);
+    for (const Json& test : tests.at("tests")) {
+      // promtool evaluates all rules of the file at each interval, so each test has a file with only its own rules.
+      const std::string name = file.path().stem().string() + "-" + std::to_string(command.size());
+      const std::set<std::string> alerts = AlertsOf(test);
+      Json own = Json::array();
+      for (const Json& rule : rules) {
+        if (alerts.contains(rule.at("alert").get<std::string>())) own.push_back(rule);
+      }
+      WriteRules(folder + "/rules-of-" + name + ".json", own);
+      Json copy = tests;
+      copy["rule_files"] = Json::array({"rules-of-" + name + ".json"});
+      copy["tests"] = Json::array({test});
+      WriteFile(folder + "/" + name + ".json", copy.dump());
+      command.push_back(folder + "/" + name + ".json");
       for (const Json& check : test.at("alert_rule_test")) {
         (check.at("exp_alerts").empty() ? resting : firing).insert(check.at("alertname").get<std::string>());
       }
     }
   }
+  const ProcessResult result = RunProcess(command);
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(firing, Names(rules));
   EXPECT_EQ(resting, Names(rules));
 }

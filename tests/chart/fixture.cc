@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "tests/support/eventually.h"
 #include "tests/support/test_run.h"
@@ -11,6 +12,11 @@ namespace yad::testing {
 namespace {
 
 std::unique_ptr<ControlPlane> shared_plane;  // NOLINT: ended by the environment below
+
+// The documents of each list of values, and the admitted object of each document. Different values render mostly the
+// same objects, so each object is sent once.
+std::map<std::vector<std::string>, std::vector<std::string>> rendered;  // NOLINT: only for tests
+std::map<std::string, Json> admitted;                                   // NOLINT: only for tests
 
 class Environment : public ::testing::Environment {
  public:
@@ -138,27 +144,37 @@ std::string ChartTest::Render(const std::vector<std::string>& values, const std:
   return helm_->Run(command);
 }
 
-std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
-  // Different values render mostly the same objects, so each rendered object is sent once.
-  static std::map<std::vector<std::string>, std::vector<std::string>> rendered;
-  static std::map<std::string, Json> admitted;
-  if (!rendered.contains(values)) rendered[values] = Documents(Render(values));
-  const std::vector<std::string>& documents = rendered.at(values);
+void ChartTest::Admit(const std::vector<std::vector<std::string>>& all) const {
   std::vector<std::string> sent;
-  for (const std::string& document : documents) {
-    if (!admitted.contains(document)) sent.push_back(document);
+  std::set<std::string> known;
+  for (const std::vector<std::string>& values : all) {
+    if (!rendered.contains(values)) rendered[values] = Documents(Render(values));
+    for (const std::string& document : rendered.at(values)) {
+      if (!admitted.contains(document) && known.insert(document).second) sent.push_back(document);
+    }
   }
-  if (!sent.empty()) {
-    MakeNamespace(kOperatorNamespace);
-    std::string manifest;
-    for (const std::string& document : sent) manifest += kDocumentStart + document;
-    const std::vector<Json> objects = ParseObjects(
-        plane_->Kubectl({"create", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"}, manifest));
-    if (objects.size() != sent.size()) throw TestFailure("kubectl printed another number of objects than it read");
-    for (std::size_t i = 0; i < sent.size(); ++i) admitted[sent[i]] = objects[i];
+  if (sent.empty()) return;
+  MakeNamespace(kOperatorNamespace);
+  std::string manifest;
+  for (const std::string& document : sent) manifest += kDocumentStart + document;
+  const std::vector<Json> objects = ParseObjects(
+      plane_->Kubectl({"create", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"}, manifest));
+  if (objects.size() != sent.size()) throw TestFailure("kubectl printed another number of objects than it read");
+  for (std::size_t i = 0; i < sent.size(); ++i) admitted[sent[i]] = objects[i];
+}
+
+void ChartTest::AdmitAll(const std::vector<std::vector<std::string>>& all) const {
+  try {
+    Admit(all);
+  } catch (const TestFailure&) {
+    // Admitted throws the same error, for the values of one list.
   }
+}
+
+std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
+  Admit({values});
   std::vector<Json> objects;
-  for (const std::string& document : documents) objects.push_back(admitted.at(document));
+  for (const std::string& document : rendered.at(values)) objects.push_back(admitted.at(document));
   return objects;
 }
 

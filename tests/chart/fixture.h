@@ -45,6 +45,9 @@ class ChartTest : public ::testing::Test {
                      const std::string& ns = kOperatorNamespace, const std::string& flag = "--no-hooks") const;
   // Returns the rendered objects after a dry run, which validates them and sets their defaults.
   std::vector<Json> Admitted(const std::vector<std::string>& values) const;
+  // Prepares Admitted for many lists of values: sends all their objects with one process of kubectl, which starts
+  // slowly. Ignores errors, because Admitted then sends the objects of its values again.
+  void AdmitAll(const std::vector<std::vector<std::string>>& all) const;
   // Returns the objects of `helm test` after a dry run. Throws TestFailure if the apiserver rejects one.
   std::vector<Json> AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const;
   void RemoveCrds() const;
@@ -52,6 +55,8 @@ class ChartTest : public ::testing::Test {
   static std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart);
 
  private:
+  // Renders each list of values, and sends the objects that were not sent before.
+  void Admit(const std::vector<std::vector<std::string>>& all) const;
   // Removes the objects that a test leaves behind.
   void RemoveCrdsAndRivals() const;
 

@@ -224,7 +224,7 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 
-TEST_F(InstallTest, TheEditViewAndSiteRolesGiveUsersTheirRights) {
+TEST_F(InstallTest, RolesForEditAndViewAndSiteGrantTheirPermissions) {
   const ChartInstall chart(helm(), plane(), {"users", "users"});
   plane().TryKubectl({"create", "rolebinding", "edit", "--clusterrole=edit", "--user=ann", "--namespace=users"});
   plane().TryKubectl({"create", "rolebinding", "view", "--clusterrole=view", "--user=bob", "--namespace=users"});

@@ -16,7 +16,11 @@ class DriftTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(DriftTest);
 
-TEST_P(DriftTest, ADeletedWorkloadIsRecreatedWithItsName) {
+// Tests of behaviour that does not depend on the kind.
+class DriftOnceTest : public DriftTest {};
+INSTANTIATE_ONE_KIND(DriftOnceTest, WorkloadKind::kStatefulSet);
+
+TEST_P(DriftOnceTest, ADeletedWorkloadIsRecreatedWithItsName) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().Delete(type(), NameOf(before));
@@ -43,7 +47,7 @@ TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 
-TEST_P(DriftTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
+TEST_P(DriftOnceTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
@@ -85,7 +89,7 @@ TEST_P(DriftTest, FieldsThatOtherClientsAddAreKept) {
   EXPECT_EQ(At(*Container(now, "main"), "/env"), R"([{"name": "THEIRS", "value": "1"}])"_json);
 }
 
-TEST_P(DriftTest, ARolloutRestartIsKept) {
+TEST_P(DriftOnceTest, ARolloutRestartIsKept) {
   const std::string pool = StartWithOnePool();
   const std::string name = NameOf(WorkloadOf("web", pool));
   Kubectl({"rollout", "restart", type().resource + "/" + name});
@@ -100,7 +104,7 @@ TEST_P(DriftTest, ARolloutRestartIsKept) {
   EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
 }
 
-TEST_P(DriftTest, ScalingIsKeptIfTheTemplateHasNoReplicas) {
+TEST_P(DriftOnceTest, ScalingIsKeptIfTheTemplateHasNoReplicas) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);
@@ -118,7 +122,7 @@ TEST_P(DriftTest, ScalingIsKeptIfTheTemplateHasNoReplicas) {
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
 }
 
-TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
+TEST_P(DriftOnceTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);
@@ -136,7 +140,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 5);
 }
 
-TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
+TEST_P(DriftOnceTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   // Because it lacks the label pool-name, the workload leaves the operator's watch as if it were deleted.
@@ -150,7 +154,7 @@ TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCrea
   EXPECT_EQ(kube().List(type()).size(), 1U);
 }
 
-TEST_P(DriftTest, ARemovedOwnerReferenceIsRestored) {
+TEST_P(DriftOnceTest, ARemovedOwnerReferenceIsRestored) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"ownerReferences", nullptr}}}});
@@ -158,7 +162,7 @@ TEST_P(DriftTest, ARemovedOwnerReferenceIsRestored) {
   EXPECT_EQ(kube().List(type()).size(), 1U);
 }
 
-TEST_P(DriftTest, AForeignWorkloadWithOurNameIsNeverChanged) {
+TEST_P(DriftOnceTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   const std::string pool = StartWithOnePool();
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);
@@ -196,7 +200,7 @@ TEST_P(DriftTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   WaitUntilReady("web");
 }
 
-TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
+TEST_P(DriftOnceTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   const std::string pool = StartWithOnePool();
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);

@@ -1,5 +1,6 @@
 // A hostile tenant and a hostile pod attack the operator while it serves another namespace. The operator has the
 // image's memory settings.
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -88,12 +89,13 @@ class HostileTest : public WebhookTest {
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }
-  // Creates `count` of these Deployments with an incompressible string.
+  // Creates `count` of these Deployments with a long incompressible string, which begins elsewhere in each of them.
   void MakeIncompressibleWorkloads(int count) {
     std::mt19937_64 random(20261124);
+    std::string text(1'300'000, ' ');
+    for (char& c : text) c = static_cast<char>('0' + random() % 75);
     MakeForeignWorkloads("noise-", count, [&] {
-      std::string text(1'300'000, ' ');
-      for (char& c : text) c = static_cast<char>('0' + random() % 75);
+      std::rotate(text.begin(), text.begin() + 4'999, text.end());
       return text;
     });
   }

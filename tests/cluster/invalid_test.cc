@@ -35,7 +35,11 @@ class InvalidTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(InvalidTest);
 
-TEST_P(InvalidTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorkloadsAreKept) {
+// Tests of rules that do not depend on the kind.
+class InvalidOnceTest : public InvalidTest {};
+INSTANTIATE_ONE_KIND(InvalidOnceTest, WorkloadKind::kDeployment);
+
+TEST_P(InvalidOnceTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorkloadsAreKept) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -57,7 +61,7 @@ TEST_P(InvalidTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorkloadsA
   EXPECT_EQ(At(WorkloadOf("web", a), "/spec/template/metadata/labels/new"), "label");
 }
 
-TEST_P(InvalidTest, ASelectorWithoutValuesIsReportedAndDeletesNoWorkload) {
+TEST_P(InvalidOnceTest, ASelectorWithoutValuesIsReportedAndDeletesNoWorkload) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -74,7 +78,7 @@ TEST_P(InvalidTest, ASelectorWithoutValuesIsReportedAndDeletesNoWorkload) {
   EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
 }
 
-TEST_P(InvalidTest, AnInvalidLabelInTheTemplateIsReported) {
+TEST_P(InvalidOnceTest, AnInvalidLabelInTheTemplateIsReported) {
   StartOperator();
   AddPool("a");
   Json daemon = Daemon("web");
@@ -111,7 +115,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
   EXPECT_EQ(At(*Container(WorkloadOf("web", a), "main"), "/livenessProbe/httpGet/port"), 9999);
 }
 
-TEST_P(InvalidTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
+TEST_P(InvalidOnceTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
   StartOperator();
   const std::string a = AddPool("a");
   Json bad = Daemon("bad");
@@ -199,7 +203,7 @@ TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRec
   EXPECT_EQ(At(after, "/metadata/generation"), At(before, "/metadata/generation"));
 }
 
-TEST_P(InvalidTest, ReasonsAndActionsOfEventsAreCamelCase) {
+TEST_P(InvalidOnceTest, ReasonsAndActionsOfEventsAreCamelCase) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));

@@ -118,7 +118,7 @@ TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndCountsThePoolsThatABadRe
   EXPECT_EQ(Revisions("web").size(), 1u);
 }
 
-TEST_P(PluginBothKindsTest, SimulationFromASnapshotEqualsThatOfTheCluster) {
+TEST_P(PluginOneKindTest, SimulationFromASnapshotEqualsThatOfTheCluster) {
   StartTwoPools("RollingUpdate");
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");

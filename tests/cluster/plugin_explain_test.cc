@@ -42,7 +42,7 @@ class PluginExplainTest : public PluginTest {
 };
 INSTANTIATE_TEST_SUITE_P(Kind, PluginExplainTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(PluginExplainTest, PoolIsShownWithItsNodesGatesAndDaemons) {
+TEST_P(PluginExplainTest, PoolIsShownWithNodesAndGatesAndDaemons) {
   StartOnePool();
   const std::string a = Pool("a");
   const std::string quiet = YadOut({"explain", a});

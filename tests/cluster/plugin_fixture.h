@@ -75,6 +75,9 @@ class PluginTest : public BothKinds {
 };
 using PluginBothKindsTest = PluginTest;
 
+// Tests that run for one kind, and with YAD_ALL=1 for both kinds.
+class PluginOneKindTest : public PluginTest {};
+
 // Tests that do not depend on the kind of the workloads.
 class PluginOnceTest : public PluginTest {};
 

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_P(PluginBothKindsTest, UndoRestoresTemplateAndOverrides) {
+TEST_P(PluginOneKindTest, UndoRestoresTemplateAndOverrides) {
   StartTwoPools();
   const Json first = At(GetDaemon("web"), "/spec/workloadTemplate");
   PatchSpec("web", {{"overrides", {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}}}});
@@ -88,7 +88,7 @@ TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
   EXPECT_THAT(YadErr({"hold", "elsewhere", "--reason", "x"}, kFailed), HasSubstr("\"elsewhere\" not found"));
 }
 
-TEST_P(PluginBothKindsTest, ARestartCreatesARevisionAndARestartOfOnePoolChangesOnlyItsWorkload) {
+TEST_P(PluginOneKindTest, ARestartCreatesARevisionAndARestartOfOnePoolChangesOnlyItsWorkload) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"restart", "web"}), Subject() + " restarted\n");
   YadOut({"status", "web", "--timeout=180s"});

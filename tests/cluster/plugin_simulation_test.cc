@@ -13,7 +13,7 @@ using Stories = std::map<std::string, std::string>;
 // Rolls out random daemons that share six pools. Each pool has a node, and one pool is held by its site.
 class PluginSimulationTest : public PluginTest {
  protected:
-  static constexpr int kDaemons = 10;  // of each kind, so twenty in all
+  static constexpr int kDaemons = 10;
 
   void StartPools() {
     StartOperator();
@@ -116,7 +116,7 @@ class PluginSimulationTest : public PluginTest {
 
   std::mt19937_64 random_{static_cast<std::uint64_t>(kind()) + 1};
 };
-INSTANTIATE_BOTH_KINDS(PluginSimulationTest);
+INSTANTIATE_ONE_KIND(PluginSimulationTest, WorkloadKind::kDeployment);
 
 TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
   struct Case {

@@ -22,6 +22,8 @@ using ::testing::StartsWith;
 
 INSTANTIATE_BOTH_KINDS(PluginBothKindsTest);
 
+INSTANTIATE_ONE_KIND(PluginOneKindTest, WorkloadKind::kStatefulSet);
+
 INSTANTIATE_TEST_SUITE_P(Kind, PluginOnceTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
 TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {

@@ -67,7 +67,11 @@ class RestartTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(RestartTest);
 
-TEST_P(RestartTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) {
+// Tests of behaviour that does not depend on the kind.
+class RestartOnceTest : public RestartTest {};
+INSTANTIATE_ONE_KIND(RestartOnceTest, WorkloadKind::kDeployment);
+
+TEST_P(RestartOnceTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) {
   const WallTime begin = Now();
   const auto pools = AddPools(60);
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be killed in the middle
@@ -140,7 +144,7 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   ExpectTheAuditedWritesInTheMetrics(before);
 }
 
-TEST_P(RestartTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {
+TEST_P(RestartOnceTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");

@@ -27,6 +27,10 @@ class RolloutTest : public RolloutFixture {
 };
 INSTANTIATE_BOTH_KINDS(RolloutTest);
 
+// Tests of behaviour that does not depend on the kind.
+class RolloutOnceTest : public RolloutTest {};
+INSTANTIATE_ONE_KIND(RolloutOnceTest, WorkloadKind::kStatefulSet);
+
 TEST_P(RolloutTest, UpdatesOnePoolAtATimeAndWaitsUntilItIsHealthy) {
   Deploy({"a", "b", "c"}, {{"minReadySeconds", 1}});
   const WallTime before = Now();
@@ -66,7 +70,7 @@ TEST_P(RolloutTest, FailingTemplateIsStoppedAfterOnePoolAndRolledBack) {
   WaitForProgress("RolloutComplete");
 }
 
-TEST_P(RolloutTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt) {
+TEST_P(RolloutOnceTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt) {
   Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}});
   SetBadTemplate();
   const Json daemon = WaitForProgress("FailureBudgetExceeded");
@@ -77,7 +81,7 @@ TEST_P(RolloutTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt)
   WaitForStatus("web", "is rolled out", [](const Json& status) { return At(status, "/updatedPools") == 2; });
 }
 
-TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndThenUpdatesItsOfflinePoolToo) {
+TEST_P(RolloutOnceTest, AManualGroupWaitsForItsApprovalAndThenUpdatesItsOfflinePoolToo) {
   const Json groups = {{{"name", "canary"}, {"pools", {Pool("b")}}},
                        {{"name", "rest"}, {"pools", {Pool("a"), Pool("off")}}, {"approval", "Manual"}}};
   Deploy({"a", "b"}, {{"groups", groups}});

@@ -71,6 +71,10 @@ class StatusTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(StatusTest);
 
+// Tests of fields that do not depend on the kind.
+class StatusOnceTest : public StatusTest {};
+INSTANTIATE_ONE_KIND(StatusOnceTest, WorkloadKind::kStatefulSet);
+
 TEST_P(StatusTest, EveryStatusFieldIsCorrectAfterARollout) {
   StartOperator();
   const std::string b = AddPool("b");
@@ -116,7 +120,7 @@ TEST_P(StatusTest, PoolIsUpdatingAndDaemonIsNotReadyWhilePodsAreMissing) {
   WaitUntilReady("web");
 }
 
-TEST_P(StatusTest, KubectlWaitReturnsOnceThePodsAreReady) {
+TEST_P(StatusOnceTest, KubectlWaitReturnsOnceThePodsAreReady) {
   StartOperator();
   const std::string a = AddPool("a");
   AddNode(a);
@@ -131,7 +135,7 @@ TEST_P(StatusTest, KubectlWaitReturnsOnceThePodsAreReady) {
   EXPECT_EQ(At(workload, "/status/updatedReplicas"), 1);
 }
 
-TEST_P(StatusTest, KubectlGetShowsCountsStatusAndImages) {
+TEST_P(StatusOnceTest, KubectlGetShowsCountsStatusAndImages) {
   StartOperator();
   AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -147,7 +151,7 @@ TEST_P(StatusTest, KubectlGetShowsCountsStatusAndImages) {
   EXPECT_THAT(Kubectl({"get", "yurt"}), ::testing::HasSubstr("web"));
 }
 
-TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
+TEST_P(StatusOnceTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string off = AddPool("off");
@@ -184,7 +188,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   WaitUntilReady("web");
 }
 
-TEST_P(StatusTest, DaemonWithoutPoolsIsReadyAndProvisioned) {
+TEST_P(StatusOnceTest, DaemonWithoutPoolsIsReadyAndProvisioned) {
   StartOperator();
   CreateDaemon(Daemon("web"));
   const Json daemon = WaitUntilReady("web");
@@ -193,7 +197,7 @@ TEST_P(StatusTest, DaemonWithoutPoolsIsReadyAndProvisioned) {
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadProvisioned"), "True");
 }
 
-TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
+TEST_P(StatusOnceTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   StartOperator();
   const std::string resource = "count/" + type().resource + ".apps";
   const auto set_quota = [&](int hard) {
@@ -227,7 +231,7 @@ TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   EXPECT_EQ(At(healed, "/status/currentRevision"), At(healed, "/status/updateRevision"));
 }
 
-TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
+TEST_P(StatusOnceTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));

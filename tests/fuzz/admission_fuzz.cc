@@ -3,7 +3,7 @@
 #include <string>
 
 #include "operator/client/transport/base64.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/workload/render.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"

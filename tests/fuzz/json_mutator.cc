@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 

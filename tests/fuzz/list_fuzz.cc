@@ -2,7 +2,7 @@
 // of the whole response finds.
 #include <string>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/json/list_text.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"

@@ -1,7 +1,6 @@
 // Merges the input [last, now, live], and applies `now` as a strategic merge patch to `live`.
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/workload/merge.h"
-#include "operator/workload/patch.h"
 #include "operator/workload/semantics.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/prometheus/answer.h"
 #include "operator/prometheus/pool_query.h"
 #include "operator/prometheus/sample_bounds.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "operator/api/label_selector.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "operator/client/watch_stream.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/store.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"

@@ -10,8 +10,7 @@
 #include <stop_token>
 #include <string>
 
-#include "operator/client/transport/beast_transport.h"
-#include "operator/client/transport/cpprest_transport.h"
+#include "operator/client/transport/transport_options.h"
 #include "tests/support/test_pki.h"
 #include "tests/support/tls_test_server.h"
 

@@ -418,7 +418,7 @@ class Simulation {
               << pool.name;
         }
         break;
-      case RolloutState::kMoving:
+      case RolloutState::kProgressing:
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });

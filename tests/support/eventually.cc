@@ -20,7 +20,7 @@ void WaitFor(const std::string& what, const std::function<std::string()>& why_no
     if (elapsed >= timeout) {
       throw TestFailure("waited " + std::to_string(timeout.count()) + " ms for: " + what + "; at the end: " + answer);
     }
-    std::this_thread::sleep_for(std::clamp(elapsed / 16, milliseconds(20), milliseconds(250)));
+    std::this_thread::sleep_for(std::clamp(elapsed / 8, milliseconds(20), milliseconds(250)));
   }
 }
 

@@ -252,6 +252,14 @@ std::vector<Json> FakeCluster::List(const ResourceType& type, const std::string&
   return objects;
 }
 
+void FakeCluster::ForEach(const ResourceType& type,
+                          const std::function<void(const ObjectKey&, const Json&)>& visit) const {
+  std::lock_guard lock(mutex_);
+  const Table* table = FindTable(type);
+  if (table == nullptr) return;
+  for (const auto& [key, object] : *table) visit(key, object);
+}
+
 std::string FakeCluster::resource_version() const {
   std::lock_guard lock(mutex_);
   return std::to_string(version_);

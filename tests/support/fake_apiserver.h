@@ -60,6 +60,8 @@ class FakeCluster {
   bool Delete(const ResourceType& type, const ObjectKey& key, const std::string& time = "");
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
+  // Calls `visit` with each object, without copying it. `visit` must not call the cluster.
+  void ForEach(const ResourceType& type, const std::function<void(const ObjectKey&, const Json&)>& visit) const;
   std::string resource_version() const;
 
   // ---- effects of the cluster on its clients ---- The client receives `answer` instead of the server's response. An

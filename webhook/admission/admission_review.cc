@@ -6,7 +6,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/field_error.h"
 #include "operator/client/transport/base64.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

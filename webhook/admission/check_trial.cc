@@ -34,7 +34,9 @@ class CheckTrial {
     WarnOfBarePool(check.prometheus->query, at + ".query");
     WarnOfBarePool(check.prometheus->control_query, at + ".compare.query");
     if (!check_query_) {
-      Warn(at, "the operator has no --prometheus-url (value checks.prometheus.url of the chart): no update starts");
+      Warn(at, std::string("the operator has no --prometheus-url (value checks.prometheus.url of the chart): ") +
+                   (check.dry_run ? "the check never passes, and each updated pool waits for its timeout"
+                                  : "no update starts"));
       return;
     }
     TryQuery(WithPool(check.prometheus->query, kAnyPool), at + ".query");

@@ -10,7 +10,7 @@
 #include "operator/base/metrics.h"
 #include "operator/base/parallel.h"
 #include "operator/client/status_error.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/json_bytes.h"
 #include "webhook/admission/known_errors.h"
 

@@ -79,7 +79,7 @@ class CachedRevisions {
     const auto revisions = ControlledObjects(stores_.revisions, daemon_.meta);
     if (!revisions) return;
     for (const ObjectPtr& object : *revisions) {
-      const bool usable = static_cast<const RevisionProjection*>(object->projection())->digest_hash != 0;
+      const bool usable = ProjectionOf<RevisionProjection>(object).digest_hash != 0;
       if (usable && !object->meta().deleting()) by_label_->emplace(RevisionLabelOf(object->meta()), object);
     }
   }

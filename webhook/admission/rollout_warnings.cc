@@ -3,8 +3,8 @@
 #include <set>
 #include <string_view>
 
-#include "operator/api/approvals.h"
 #include "operator/api/conditions.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/base/time_zone.h"
 #include "operator/cluster/pool_projection.h"

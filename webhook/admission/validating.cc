@@ -82,6 +82,21 @@ bool SameTemplate(const Json& a, const Json& b) {
   return a.is_object() && b.is_object() ? SameObject(WorkloadSchema(), a, b) : a == b;
 }
 
+// Adds an error for each check that can never pass. The operator accepts these checks, because stored objects may have
+// them.
+void AddEndlessChecks(const Json& object, FieldErrors& errors) {
+  const Json& checks = ListAt(object, {"spec", "updateStrategy", "rollingUpdate", "checks"});
+  for (std::size_t i = 0; i < checks.size() && !errors.full(); ++i) {
+    const std::string type = StringAt(checks[i], {"condition", "type"});
+    if (!IsConditionOfControllers(type)) continue;
+    errors.Add(FieldError::Invalid("spec.updateStrategy.rollingUpdate.checks[" + std::to_string(i) + "].condition.type",
+                                   type,
+                                   "would never pass, because the operator ignores the conditions of Kubernetes' "
+                                   "controllers; use a condition that "
+                                   "another client sets, such as example.org/Tested"));
+  }
+}
+
 struct Checked {
   FieldErrors errors;
   bool parses = false;  // false: `errors` contains the reason
@@ -92,6 +107,7 @@ Checked CheckSpec(const Json& object) {
   checked.errors = ValidateYurtAppDaemon(object);
   checked.parses = checked.errors.empty();
   checked.errors.Append(TemplateErrors(object));
+  AddEndlessChecks(object, checked.errors);
   return checked;
 }
 

@@ -9,7 +9,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/cluster/pool_projection.h"
-#include "operator/workload/patch.h"
+#include "operator/workload/merge.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"
@@ -101,7 +101,7 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
   for (const ObjectPtr& object : *daemons) {
     const ObjectMeta& meta = object->meta();
     if (meta.key.ns != daemon.meta.key.ns || meta.key.name == daemon.meta.key.name || meta.deleting()) continue;
-    const auto& other = *static_cast<const DaemonProjection*>(object->projection());
+    const auto& other = ProjectionOf<DaemonProjection>(object);
     if (!other.readable) continue;
     if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
     const NodePool* shared = nullptr;  // the first by name, so that each review reports the same pool
@@ -256,7 +256,7 @@ std::string RemovalTokenWarning(const Json& object, const Json& old_object) {
   const std::string token = StringAt(object, {"metadata", "annotations", kAllowRemovalAnnotation});
   if (token.empty() || token == StringAt(old_object, {"metadata", "annotations", kAllowRemovalAnnotation})) return "";
   const Json* status = Find(old_object, {"status"});
-  if (status != nullptr && SaysRemovalBlocked(*status, token)) return "";
+  if (status != nullptr && ShowsRemovalBlocked(*status, token)) return "";
   return std::string("metadata.annotations[") + kAllowRemovalAnnotation +
          "]: no removal with this token is blocked now; condition RemovalBlocked has the current token";
 }

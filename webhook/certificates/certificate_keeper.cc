@@ -15,7 +15,7 @@ namespace yad {
 namespace {
 
 // The pause after a failure and after a write. The pause grows while another program keeps reverting the writes.
-constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
+constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 // The maximum number of rounds in one Pass. Each round writes either the Secret or the caBundles. A Pass that creates
 // the Secret needs two rounds.
 constexpr int kMaxRounds = 2;

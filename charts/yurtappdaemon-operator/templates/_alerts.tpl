@@ -33,21 +33,21 @@ backquotes.
   for: 2m
   labels: {severity: critical}
   annotations:
-    summary: Operator {{ $name }} has {{ `{{ $value }}` }} leaders at once.
-    description: Together they may update more pools at once than maxUnavailable allows. The Lease yurtappdaemon-operator in namespace {{ $namespace }} names the one that should lead.
+    summary: Operator {{ $name }} has {{ `{{ $value }}` }} leaders at the same time.
+    description: Together they may update more pools at the same time than maxUnavailable allows. The Lease yurtappdaemon-operator in namespace {{ $namespace }} has the name of the replica that should lead.
 - alert: YurtAppDaemonReadsFail
   expr: time() - min by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
   labels: {severity: warning}
   annotations:
     summary: {{ `Replica {{ $labels.instance }} has not been able to read {{ $labels.resource }} for 5 minutes.` }}
-    description: The replica acts on the objects that it read before, and deletes nothing because of missing objects. Its log names the verb and the error.
+    description: The replica acts on the objects that it read before, and does not delete anything because of missing objects. Its log has the verb and the error.
 - alert: YurtAppDaemonReconcileErrors
   expr: sum by (controller) (rate(controller_runtime_reconcile_errors_total{ {{- $of -}} }[10m])) > 0.02
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ `Reconciles of controller {{ $labels.controller }} keep failing.` }}
-    description: {{ $logs }} | grep 'reconcile failed' names the objects and the errors.
+    description: {{ $logs }} | grep 'reconcile failed' shows the objects and the errors.
 - alert: YurtAppDaemonWorkWaits
   # The first part is true if reconciles are slow, the second if no key leaves the queue. Replicas that do not lead process no keys.
   expr: |-
@@ -66,21 +66,21 @@ backquotes.
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} failed pools.
-    description: {{ $pools }} -o wide names these pools and the reasons.
+    description: {{ $pools }} -o wide shows these pools and the reasons.
 - alert: YurtAppDaemonPoolsOffline
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="offline"}) > 0
   for: 1h
   labels: {severity: info}
   annotations:
-    summary: For an hour, pools of {{ $daemon }} have been offline (now {{ `{{ $value }}` }}).
-    description: {{ $pools }} names these pools. A rollout continues without them.
+    summary: At every moment of the last hour, pools of {{ $daemon }} were offline (now {{ `{{ $value }}` }}).
+    description: {{ $pools }} shows these pools. A rollout continues without them.
 - alert: YurtAppDaemonRolloutStopped
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_rollout_stopped) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
     summary: The rollout of {{ $daemon }} has stopped before its end.
-    description: Condition Progressing in the output of {{ $describe }} gives the reason and the fix.
+    description: Condition Progressing in the output of {{ $describe }} has the reason and the fix.
 - alert: YurtAppDaemonRolloutStandsStill
   expr: |-
     max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="updated"}) < max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="desired"})
@@ -88,30 +88,30 @@ backquotes.
   for: 6h
   labels: {severity: info}
   annotations:
-    summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
-    description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} gives the reason.
+    summary: The rollout of {{ $daemon }} has not updated a pool for 6 hours.
+    description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} has the reason.
 - alert: YurtAppDaemonPoolsWait
   # Waits for the other reasons end by themselves, at a certain time or with the rollout.
   expr: max by ({{ $ofDaemon }}, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
   for: 24h
   labels: {severity: info}
   annotations:
-    summary: For a day, pools of {{ $daemon }} have waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
-    description: {{ $pools }} -o wide names these pools, and shows how the wait ends.
+    summary: At every moment of the last day, pools of {{ $daemon }} waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
+    description: {{ $pools }} -o wide shows these pools, and how the wait ends.
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_blocked_removals) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} would remove {{ `{{ $value }}` }} workloads, which may be a mistake. The workloads stay.
-    description: Condition RemovalBlocked in the output of {{ $describe }} names the pools and the reason. Restore the pools, or allow the removal with the command in the message of the condition.
+    description: Condition RemovalBlocked in the output of {{ $describe }} has the pools and the reason. Restore the pools, or allow the removal with the command in the message of the condition.
 - alert: YurtAppDaemonPodsMisplaced
   expr: max by ({{ $ofDaemon }}) (yurtappdaemon_misplaced_replicas) > 0
   for: 30m
   labels: {severity: info}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} pods on nodes that are not in the pool of these pods.
-    description: Event PodsMisplaced in the output of {{ $describe }} names the pools and the nodes.
+    description: Event PodsMisplaced in the output of {{ $describe }} has the pools and the nodes.
 - alert: YurtAppDaemonRepairsGoOn
   expr: |-
     (sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h])) or vector(0))
@@ -120,7 +120,7 @@ backquotes.
   labels: {severity: warning}
   annotations:
     summary: The operator repairs workloads or Services again and again, because another program changes them.
-    description: kubectl get events -A --field-selector reason=RepairsSlowedDown names the YurtAppDaemons and the pools. The managedFields of the workloads and the Services name the program.
+    description: kubectl get events -A --field-selector reason=RepairsSlowedDown shows the YurtAppDaemons and the pools. The managedFields of the workloads and the Services have the name of the program.
 - alert: YurtAppDaemonEventsDropped
   expr: sum(increase(event_recorder_dropped_total{ {{- $of -}} }[15m])) > 0
   for: 15m
@@ -134,21 +134,21 @@ backquotes.
   labels: {severity: info}
   annotations:
     summary: {{ `NodePool {{ $labels.pool }} has {{ $value }} nodes in state {{ $labels.state }}.` }}
-    description: {{ `Condition Degraded of kubectl describe nodepools.apps.openyurt.io {{ $labels.pool }} names these nodes and the reason.` }}
+    description: {{ `Condition Degraded of kubectl describe nodepools.apps.openyurt.io {{ $labels.pool }} has these nodes and the reason.` }}
 - alert: NodePoolAutoscalerShort
   expr: max by (name) (nodepool_autoscaler_waiting_pods{ {{- $of -}} }) > 0
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ `NodePoolAutoscaler {{ $labels.name }} has no node for {{ $value }} pods.` }}
-    description: {{ `Condition Short of kubectl describe nodepoolautoscaler {{ $labels.name }} gives the reason.` }}
+    description: {{ `Condition Short of kubectl describe nodepoolautoscaler {{ $labels.name }} has the reason.` }}
 - alert: NodePoolAutoscalerNodesQuarantined
   expr: max by (name) (nodepool_autoscaler_nodes{state="quarantined",{{ $of }}}) > 0
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ `NodePoolAutoscaler {{ $labels.name }} keeps {{ $value }} nodes out of its inventory.` }}
-    description: {{ `kubectl describe nodepoolautoscaler {{ $labels.name }} names these nodes, and event NodeQuarantined of each Node gives the reason.` }}
+    description: {{ `kubectl describe nodepoolautoscaler {{ $labels.name }} shows these nodes, and event NodeQuarantined of each Node has the reason.` }}
 {{- if .Values.webhook.enabled }}
 {{- $left := include "yad.certificateSecondsLeft" . | int64 }}
 {{- $expires := printf "min(yurtappdaemon_webhook_certificate_expiry_timestamp_seconds{%s}) - time()" $of }}
@@ -173,8 +173,8 @@ backquotes.
   for: 10m
   labels: {severity: warning}
   annotations:
-    summary: The admission webhook of {{ $name }} answers reviews with internal errors.
-    description: {{ $logs }} names the error.
+    summary: The admission webhook of {{ $name }} responds to reviews with internal errors.
+    description: {{ $logs }} shows the error.
 - alert: YurtAppDaemonWebhookIsSlow
   expr: histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{ {{- $of -}} }[10m]))) > {{ mulf .Values.webhook.timeoutSeconds 0.8 }}
   for: 10m
@@ -189,8 +189,8 @@ backquotes.
   for: 30m
   labels: {severity: info}
   annotations:
-    summary: More than half of the dry runs of {{ $name }} get no answer, so mistakes in templates are found only after they are stored.
-    description: A webhook of the cluster does not support dry runs, or does not answer in time. The log of the apiserver names it.
+    summary: More than half of the dry runs of {{ $name }} have no result, so mistakes in templates are found only after they are stored.
+    description: A webhook of the cluster does not support dry runs, or does not respond in time. The log of the apiserver has its name.
 {{- end }}
 {{- end -}}
 

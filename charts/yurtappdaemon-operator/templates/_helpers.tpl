@@ -114,7 +114,7 @@ caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 {{- end }}
 {{- end -}}
 
-{{/* Objects that are being deleted are not reviewed, so that their finalizers can be removed while no replica answers. */}}
+{{/* Objects that are being deleted are not reviewed, so that their finalizers can be removed while no replica responds. */}}
 {{- define "yad.matchConditions" -}}
 matchConditions:
 - name: not-deleted

@@ -13,7 +13,7 @@ NodePools are cluster-scoped.
 {{/*
 The mode that replaces Auto in an upgrade from an older chart, whose default was Disabled: the mode of the live
 Deployment. So an upgrade does not begin to write to Nodes. Empty for newer releases, whose Deployments have an
-annotation with the value of the mode. If the Deployment is lost, the rights of the operator show its mode.
+annotation with the value of the mode. If the Deployment is lost, the permissions of the operator show its mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
 {{- $deployment := include "yad.deploymentBefore" . | fromYaml -}}
@@ -37,7 +37,7 @@ Auto
 {{- end -}}
 {{- end -}}
 
-{{/* "Disabled" if the live ClusterRole has no right to write to Nodes. Otherwise empty. */}}
+{{/* "Disabled" if the live ClusterRole has no permission to write to Nodes. Otherwise empty. */}}
 {{- define "yad.nodePoolModeOfRights" -}}
 {{- $name := include "yad.fullname" . -}}
 {{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" $name -}}

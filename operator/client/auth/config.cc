@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "operator/base/environment.h"
 #include "operator/base/file.h"
 #include "operator/client/auth/exec_credential.h"
 #include "operator/client/auth/kubeconfig.h"

@@ -7,7 +7,7 @@
 #include "operator/base/file.h"
 #include "operator/client/auth/subprocess.h"
 #include "operator/client/transport/base64.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "operator/base/file.h"
 #include "operator/client/transport/base64.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

@@ -14,7 +14,7 @@
 #include <map>
 
 #include "operator/base/file.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
 namespace {

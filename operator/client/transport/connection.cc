@@ -22,8 +22,6 @@ constexpr std::chrono::milliseconds kGracePoll{100};
 
 Code SystemError() { return {errno, boost::system::system_category()}; }
 
-Code EndOfStream() { return boost::asio::error::make_error_code(boost::asio::error::eof); }
-
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 // A BIO function that sets MSG_NOSIGNAL. OpenSSL's own BIO does not set it, so a write to a broken connection would
@@ -83,7 +81,7 @@ bool Connection::aborted() const {
 
 Code Connection::Wait(short events, SteadyTime deadline) const {
   for (;;) {
-    if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+    if (aborted()) return boost::asio::error::operation_aborted;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     // Without a grace period, Interrupt shuts the socket down, which ends the poll. With a grace period, Interrupt does
     // not end the poll, so this thread polls for short times and calls aborted() in between.
@@ -91,7 +89,7 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
     if (ready > 0) return {};  // if the connection failed, the next call returns the error
-    if (ready == 0 && left.count() <= 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
+    if (ready == 0 && left.count() <= 0) return boost::asio::error::timed_out;
     if (ready < 0 && errno != EINTR) return SystemError();
   }
 }
@@ -101,7 +99,7 @@ Code Connection::Connect(const SocketAddress& address, SteadyTime deadline) {
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address.bytes), address.size) == 0) return {};
   if (errno != EINPROGRESS && errno != EINTR) return SystemError();
   if (const Code waited = Wait(POLLOUT, deadline)) return waited;
-  if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+  if (aborted()) return boost::asio::error::operation_aborted;
   int error = 0;
   socklen_t size = sizeof error;
   if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return SystemError();
@@ -135,7 +133,7 @@ Code Connection::AfterTlsCall(int result, SteadyTime deadline) {
     case SSL_ERROR_WANT_WRITE:
       return Wait(POLLOUT, deadline);
     case SSL_ERROR_ZERO_RETURN:
-      return EndOfStream();
+      return boost::asio::error::eof;
     case SSL_ERROR_SYSCALL:
       if (errno != 0) return SystemError();
       break;
@@ -148,14 +146,14 @@ Code Connection::AfterTlsCall(int result, SteadyTime deadline) {
     default:
       break;
   }
-  return boost::asio::ssl::error::make_error_code(boost::asio::ssl::error::stream_truncated);
+  return boost::asio::ssl::error::stream_truncated;
 }
 
 int Connection::Receive(char* to, std::size_t size, Code& error) const {
   const ssize_t received = ::recv(socket_, to, size, MSG_DONTWAIT);
   if (received > 0) return static_cast<int>(received);
   if (received == 0) {
-    error = EndOfStream();
+    error = boost::asio::error::eof;
   } else if (!WouldBlock() && errno != EINTR) {
     error = SystemError();
   }
@@ -166,7 +164,7 @@ std::size_t Connection::Read(char* to, std::size_t size, SteadyTime deadline, Co
   const auto most = static_cast<int>(std::min<std::size_t>(size, INT_MAX));
   for (error = {};;) {
     if (aborted()) {
-      error = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+      error = boost::asio::error::operation_aborted;
       return 0;
     }
     int count = 0;
@@ -188,7 +186,7 @@ std::size_t Connection::Write(const char* from, std::size_t size, SteadyTime dea
   std::size_t written = 0;
   for (error = {}; written < size && !error;) {
     if (aborted()) {
-      error = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+      error = boost::asio::error::operation_aborted;
       break;
     }
     const std::size_t left = size - written;

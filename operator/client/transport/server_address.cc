@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <string_view>
 
+#include "operator/base/number.h"
 #include "operator/client/transport/base64.h"
 
 namespace yad {
@@ -18,15 +20,7 @@ struct Parts {
   bool has_query = false;
 };
 
-bool IsPort(std::string_view text) {
-  if (text.empty() || text.size() > 5) return false;
-  int port = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-    port = port * 10 + (c - '0');
-  }
-  return port > 0 && port < 65536;
-}
+bool IsPort(std::string_view text) { return text.size() <= 5 && ParseNumber<std::uint16_t>(text).value_or(0) > 0; }
 
 // Splits "host", "host:port" or "[address]:port". Returns false for any other string.
 bool SplitAuthority(std::string_view text, Parts& to) {

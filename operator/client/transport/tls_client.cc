@@ -204,6 +204,9 @@ ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
 // - falls back to the certificate's common name.
 int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   auto* self = static_cast<TlsClient*>(self_pointer);
+  const auto reject = [self](const std::string& why) {
+    self->last_rejection_.With([&](std::string& last) { last = why; });
+  };
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
   // As in Go, a certificate in the CA bundle is trusted even if its issuer is not in the bundle.
@@ -213,25 +216,15 @@ int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
                       ? X509_VERIFY_PARAM_set1_ip_asc(param, self->name_.c_str())
                       : X509_VERIFY_PARAM_set1_host(param, self->name_.data(), self->name_.size());
   if (set != 1) {
-    self->SetRejection("the server's name \"" + self->name_ + "\" cannot be checked");
+    reject("the server's name \"" + self->name_ + "\" cannot be checked");
     return 0;
   }
   const int verdict = X509_verify_cert(chain);
   if (verdict <= 0) {
-    self->SetRejection(Rejection(chain, self->name_, self->material_->trusted != nullptr));
+    reject(Rejection(chain, self->name_, self->material_->trusted != nullptr));
     ERR_clear_error();  // The connection reports the oldest error in the queue, which must be the failed verification.
   }
   return verdict > 0 ? 1 : 0;
-}
-
-void TlsClient::SetRejection(std::string text) {
-  std::lock_guard lock(mutex_);
-  last_rejection_ = std::move(text);
-}
-
-std::string TlsClient::last_rejection() const {
-  std::lock_guard lock(mutex_);
-  return last_rejection_;
 }
 
 std::string TlsClient::Explain(int code) const {
@@ -240,7 +233,7 @@ std::string TlsClient::Explain(int code) const {
   const int reason = ERR_GET_REASON(packed);
   switch (reason) {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
-      return last_rejection();
+      return last_rejection_.With([](const std::string& last) { return last; });
     case SSL_R_WRONG_VERSION_NUMBER:
       return "the server does not speak TLS on this port";
     case SSL_R_UNSUPPORTED_PROTOCOL:

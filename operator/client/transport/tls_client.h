@@ -3,10 +3,10 @@
 #define OPERATOR_CLIENT_TRANSPORT_TLS_CLIENT_H_
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "operator/base/error.h"
+#include "operator/base/synchronized.h"
 #include "operator/client/transport/transport_options.h"
 
 struct ssl_ctx_st;  // OpenSSL's SSL_CTX
@@ -32,8 +32,6 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   std::shared_ptr<ssl_ctx_st> MakeContext();
   // Returns `context` with one more reference. The caller must release this reference.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
-  // Returns why a server certificate was last rejected, or "" if none was rejected.
-  std::string last_rejection() const;
   // Explains a failed handshake or a failed encrypted connection, for a message. `code` is a packed code of OpenSSL's
   // error queue. Returns "" if it is not an SSL error.
   std::string Explain(int code) const;
@@ -42,12 +40,10 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   struct Material;
   TlsClient(std::unique_ptr<Material> material, std::string name);
   static int VerifyChain(x509_store_ctx_st* chain, void* self);
-  void SetRejection(std::string text);
 
   const std::unique_ptr<Material> material_;
-  const std::string name_;  // the certificate must be valid for this name
-  mutable std::mutex mutex_;
-  std::string last_rejection_;
+  const std::string name_;                    // the certificate must be valid for this name
+  Synchronized<std::string> last_rejection_;  // why a server's certificate was last rejected
 };
 
 }  // namespace yad

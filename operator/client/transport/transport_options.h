@@ -41,6 +41,16 @@ struct TransportOptions {
 // address, a certificate or a key is not usable.
 Result<std::shared_ptr<HttpTransport>> MakeTransport(const TransportOptions& options);
 
+// Returns a transport of Boost.Beast, which works on the caller's thread; only name resolution uses another thread.
+// - Send reuses pooled connections. Each stream has its own connection.
+// - If the server has closed a pooled connection, a GET is sent once more. A request with another method is sent once
+//   more only if the server can't have received it.
+Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
+
+// Returns a transport of cpprestsdk, for builds with -DYAD_HTTP_CLIENT=cpprestsdk and for tests. The library keeps each
+// connection until the server closes it, so the connection ages and max_idle in `options` have no effect.
+Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
+
 }  // namespace yad
 
 #endif  // OPERATOR_CLIENT_TRANSPORT_TRANSPORT_OPTIONS_H_

@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "operator/api/conditions.h"
@@ -10,7 +9,8 @@
 #include "operator/client/status_error.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
-#include "operator/yurtappdaemon/apply/short_error.h"
+#include "operator/yurtappdaemon/apply/collect.h"
+#include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
@@ -33,10 +33,6 @@ bool IsFinal(const Error& error) {
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
 }
 
-ObjectPtr ToStored(const JsonDocument& job) {
-  return StoredObject::WithoutContent(StoredObject(job.TreeOfObject(), ProjectCheckJob));
-}
-
 }  // namespace
 
 Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
@@ -50,7 +46,7 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
     } else if (meta.Label(kCheckLabel).empty()) {
       found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
     } else {
-      if (store_ != nullptr) store_->Observe(ToStored(item));
+      if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
       found = {};
     }
     return true;
@@ -64,14 +60,13 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the checks can't run (checks_fault), for example because the Jobs can't be read, does not read the Jobs. A Job
-  // that the cache shows as failed then stays failed.
-  if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
+  // If the Jobs can't be read (jobs_error), does not read them. A Job that the cache shows as failed then stays failed.
+  if (wanted.empty() || !snapshot.jobs_error.empty()) return {};
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
     if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
-    if (store_ != nullptr) store_->Observe(ToStored(item));
+    if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
     wanted.erase(meta.key.name);
     return true;
   });
@@ -92,7 +87,7 @@ Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const 
     if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
     return Fail(ShortError(created.error()));
   }
-  if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectCheckJob)));
+  if (store_ != nullptr) store_->Observe(StoredCheckJob(*created));
   return {};
 }
 

@@ -11,13 +11,8 @@
 namespace yad {
 namespace {
 
-struct Failure {
-  std::string reason;
-  std::string message;
-};
-
-// Returns the failure that status shows for a rejected write, or nullopt if the write may still succeed.
-std::optional<Failure> FailureOf(const Error& error) {
+// Returns the reason that status shows for a rejected write, or nullopt if the write may still succeed.
+std::optional<std::string> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
     case Reason::kCancelled:
@@ -30,72 +25,54 @@ std::optional<Failure> FailureOf(const Error& error) {
       // The last two messages are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x':
       // …".
       for (const char* text : {"failed calling webhook", "operation does not apply", " for path: '"}) {
-        if (error.message.find(text) != std::string::npos) return Failure{kWebhookFailed, error.message};
+        if (error.message.find(text) != std::string::npos) return kWebhookFailed;
       }
       return std::nullopt;
     case Reason::kForbidden:
       // The second message means that the server has not yet counted the objects for a new quota.
       for (const char* text : {"exceeded quota", "status unknown for quota"}) {
-        if (error.message.find(text) != std::string::npos) return Failure{kQuotaExceeded, error.message};
+        if (error.message.find(text) != std::string::npos) return kQuotaExceeded;
       }
       for (const Cause& cause : error.causes) {
         if (cause.reason == "NamespaceTerminating") return std::nullopt;
       }
       break;
     case Reason::kInvalid:
-      if (IsPolicyUnavailable(error)) return Failure{kWebhookFailed, error.message};
+      if (IsPolicyUnavailable(error)) return kWebhookFailed;
       break;
     default:
       if (IsTransient(error)) return std::nullopt;
   }
-  return Failure{std::string(ToString(error.reason)), error.message};
+  return std::string(ToString(error.reason));
 }
 
-std::vector<std::string>& ServicesWritten(Outcome& outcome, ServiceAction action) {
-  if (action == ServiceAction::kCreate) return outcome.services_created;
-  return action == ServiceAction::kUpdate ? outcome.services_updated : outcome.services_repaired;
-}
+// The lists of written pools, in the order of WorkloadAction and of ServiceAction.
+using WrittenPools = std::vector<std::string> Outcome::*;
+constexpr WrittenPools kWorkloadsWritten[] = {nullptr,          &Outcome::created,  &Outcome::updated,
+                                              &Outcome::scaled, &Outcome::repaired, &Outcome::adopted};
+constexpr WrittenPools kServicesWritten[] = {nullptr, &Outcome::services_created, &Outcome::services_updated,
+                                             &Outcome::services_repaired};
 
-std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction action) {
-  switch (action) {
-    case WorkloadAction::kCreate:
-      return &outcome.created;
-    case WorkloadAction::kUpdate:
-      return &outcome.updated;
-    case WorkloadAction::kScale:
-      return &outcome.scaled;
-    case WorkloadAction::kRepair:
-      return &outcome.repaired;
-    case WorkloadAction::kAdopt:
-      return &outcome.adopted;
-    case WorkloadAction::kNone:
-      break;
-  }
-  return nullptr;
+void AddWritten(WrittenPools list, const std::string& pool, Outcome& outcome) {
+  if (list != nullptr) (outcome.*list).push_back(pool);
 }
 
 // Marks the pool's write as outstanding. `conflict` is the reason to report if another owner has the object's name.
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
   Retry(error, outcome);
+  const auto reason = error.reason == Reason::kAlreadyExists ? std::optional<std::string>(conflict) : FailureOf(error);
+  if (!reason) return;
+  pool.failure_reason = *reason;
   // The message is truncated as in status. PoolHealth and WritePace keep a copy for each pool.
-  if (error.reason == Reason::kAlreadyExists) {
-    pool.failure_reason = conflict;
-    pool.failure_message = Cut(error.message, kMaxMessage);
-  } else if (auto failure = FailureOf(error)) {
-    pool.failure_reason = std::move(failure->reason);
-    pool.failure_message = Cut(std::move(failure->message), kMaxMessage);
-  }
+  pool.failure_message = Cut(error.message, kMaxMessage);
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   // The reason is not kConflict, because the operator retries a conflict every second. The webhook would revert the
   // write each time.
   const Error undone{Reason::kUnknown,
-                     "the server does not keep the new revision: an admission webhook reverts the update",
-                     0,
-                     std::nullopt,
-                     {}};
+                     "the server does not keep the new revision: an admission webhook reverts the update"};
   pool.outstanding = true;
   pool.not_kept.clear();
   pool.failure_reason = "UpdateUndone";
@@ -112,7 +89,7 @@ void KeepEarlierRejection(PoolOutcome& pool) {
   if (!verdict || to == nullptr || verdict->revision != to->name) return;
   const std::string& reason = pool.failure_reason;
   const bool is_unclear =
-      reason.empty() || (IsRevisionsFault(reason) && !CountsAsFailure(reason, pool.failure_message) &&
+      reason.empty() || (IsCausedByRevision(reason) && !CountsAsFailure(reason, pool.failure_message) &&
                          CountsAsFailure(verdict->reason, verdict->message));
   if (!is_unclear) return;
   pool.failure_reason = verdict->reason;
@@ -122,7 +99,7 @@ void KeepEarlierRejection(PoolOutcome& pool) {
 void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
   if (service) {
     pool.service = pool.plan->service->name;
-    ServicesWritten(outcome, pool.plan->service->action).push_back(pool.plan->pool);
+    AddWritten(kServicesWritten[static_cast<int>(pool.plan->service->action)], pool.plan->pool, outcome);
     return;
   }
   SetFailed(pool, service.error(), kServiceConflict, outcome);
@@ -146,7 +123,7 @@ void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& po
     SetUndone(pool, outcome);
     return;
   }
-  if (auto* written = WorkloadsWritten(outcome, attempt.workload.written)) written->push_back(pool.plan->pool);
+  AddWritten(kWorkloadsWritten[static_cast<int>(attempt.workload.written)], pool.plan->pool, outcome);
 }
 
 }  // namespace
@@ -185,6 +162,15 @@ void Retry(const Error& error, Outcome& outcome) {
     return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
   };
   if (!outcome.retry || wait(error) > wait(*outcome.retry)) outcome.retry = error;
+}
+
+Error ShortError(const Error& error) {
+  constexpr std::size_t kMaxShortMessage = 4 * 1024;
+  Error result{error.reason, Cut(error.message, kMaxShortMessage), error.http_status, error.retry_after};
+  std::set<std::string> reasons;
+  for (const Cause& cause : error.causes) reasons.insert(cause.reason);
+  for (const std::string& reason : reasons) result.causes.push_back({"", reason, ""});
+  return result;
 }
 
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,

@@ -34,6 +34,11 @@ std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 // soon, but a write that exceeded a quota must wait longer.
 void Retry(const Error& error, Outcome& outcome);
 
+// Returns a shortened copy of the error of a failed write. Truncates the message to 4 KiB. Keeps only the reasons of
+// the causes, without duplicates. A reconcile keeps the errors of all pools until its last write, so the errors of
+// thousands of pools must be short.
+Error ShortError(const Error& error);
+
 // Adds the results of the writes to the outcome. `attempts[i]` is the result of the write with index i, and `writes[i]`
 // is the index of its pool in the plan. Records in `memo` the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,

@@ -12,7 +12,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/cluster/nodepool_type.h"
-#include "operator/yurtappdaemon/observe/shared_answer.h"
+#include "operator/yurtappdaemon/observe/shared_response.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {
@@ -49,8 +49,8 @@ class LiveChecks {
   std::set<std::string> names_;  // names of the pools that the plan needs
   bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
   bool one_by_one_ = true;       // true: few pools are needed, so each of them is read separately
-  SharedAnswer<ObjectMeta> daemon_now_;
-  SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
+  SharedResponse<ObjectMeta> daemon_now_;
+  SharedResponse<std::shared_ptr<const PoolsByName>> pools_now_;
 };
 
 }  // namespace yad

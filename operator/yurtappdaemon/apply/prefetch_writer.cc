@@ -6,7 +6,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
 #include "operator/workload/prefetch.h"
-#include "operator/yurtappdaemon/apply/short_error.h"
+#include "operator/yurtappdaemon/apply/collect.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 
 namespace yad {

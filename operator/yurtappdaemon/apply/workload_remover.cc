@@ -22,13 +22,13 @@ Status WorkloadRemover::Mark(const YurtAppDaemon& daemon, std::vector<Removal>& 
          {{"uid", meta.uid},
           {"labels", {{kPoolNameLabel, unmarked[i]->workload.pool}}},  // The store holds only labelled workloads.
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
-    auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
-    if (answer) {
-      const auto object = writer_.ToStored(*answer);
+    auto response = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
+    if (response) {
+      const auto object = writer_.ToStored(*response);
       store_.Observe(object);
       unmarked[i]->workload = MakeWorkloadRef(object);
-    } else if (answer.error().reason != Reason::kNotFound) {
-      marked[i] = Fail(answer.error());
+    } else if (response.error().reason != Reason::kNotFound) {
+      marked[i] = Fail(response.error());
     }
   });
   for (Status& status : marked) {

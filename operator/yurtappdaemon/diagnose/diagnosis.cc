@@ -12,24 +12,24 @@ namespace {
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
-  bool faulty = false;
+  bool has_problem = false;
   bool failed = false;
   bool missing = false;
 
   void Add(const PodFacts& pod) {
     ++pods;
     ready += pod.ready ? 1 : 0;
-    if (pod.fault) Add(*pod.fault);
+    if (pod.problem) Add(*pod.problem);
   }
-  void Add(const PodFault& fault) {
-    faulty = true;
-    failed = failed || fault.failed();
-    missing = missing || fault.missing;
+  void Add(const PodProblem& problem) {
+    has_problem = true;
+    failed = failed || problem.failed();
+    missing = missing || problem.missing;
   }
   void Add(const Counted& other) {
     pods += other.pods;
     ready += other.ready;
-    faulty = faulty || other.faulty;
+    has_problem = has_problem || other.has_problem;
     failed = failed || other.failed;
     missing = missing || other.missing;
   }
@@ -43,7 +43,7 @@ std::optional<std::string> StateWithoutPods(const DiagnosisInput& input) {
   return std::nullopt;
 }
 
-bool GetsOn(const DiagnosisInput& input) { return !input.gave_up && !input.workload.progress_deadline_exceeded; }
+bool MakesProgress(const DiagnosisInput& input) { return !input.gave_up && !input.workload.progress_deadline_exceeded; }
 
 }  // namespace
 
@@ -51,22 +51,22 @@ std::string StateOf(const DiagnosisInput& input) {
   if (auto state = StateWithoutPods(input)) return *std::move(state);
   const WorkloadState& workload = input.workload;
   if (workload.healthy || workload.ready_replicas >= std::max(workload.wanted, workload.replicas)) return kReadyState;
-  return GetsOn(input) ? kProvisionState : kDegradedState;
+  return MakesProgress(input) ? kProvisionState : kDegradedState;
 }
 
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
-                   const std::optional<PodFault>& seen) {
+                   const std::optional<PodProblem>& seen) {
   const WorkloadState& workload = input.workload;
-  std::optional<PodFault> worst = seen;
-  const std::optional<PodFault> rejection = FaultOfRejection(workload.rejection);
+  std::optional<PodProblem> worst = seen;
+  const std::optional<PodProblem> rejection = ProblemOfRejection(workload.rejection);
   KeepWorse(worst, rejection);
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
     // A failed pod, such as an evicted pod, remains long after another pod has replaced it. Its problem is then
     // ignored.
-    const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
-    if (!past) KeepWorse(worst, pod.fault);
+    const bool past = pod.leaving && others && pod.problem && pod.problem->reason == kPodFailed;
+    if (!past) KeepWorse(worst, pod.problem);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
@@ -77,7 +77,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
   Counted counted;
   bool beside_bad = false;
   for (const auto& [revision, of_it] : by_revision) {
-    const bool bad = of_it.faulty && of_it.ready == 0;
+    const bool bad = of_it.has_problem && of_it.ready == 0;
     if (serves && bad) {
       beside_bad = true;
     } else {
@@ -85,8 +85,8 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     }
   }
   if (!serves) {
-    for (const auto* fault : {&seen, &rejection}) {
-      if (*fault) counted.Add(**fault);
+    for (const auto* problem : {&seen, &rejection}) {
+      if (*problem) counted.Add(**problem);
     }
   }
 
@@ -106,7 +106,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     diagnosis.state = kReadyState;
   } else if (counted.failed && counted.ready == 0) {
     diagnosis.state = kErrorState;
-  } else if (GetsOn(input) && ((workload.rolling && !beside_bad) || !(counted.faulty || rejection))) {
+  } else if (MakesProgress(input) && ((workload.rolling && !beside_bad) || !(counted.has_problem || rejection))) {
     diagnosis.state = kProvisionState;
   } else {
     diagnosis.state = kDegradedState;

@@ -26,7 +26,7 @@ inline constexpr char kDegradedState[] = "Degraded";    // any other state
 
 struct Diagnosis {
   std::string state;
-  std::string reason;  // a reason that IsFaultOfPods accepts; "": no problem is known
+  std::string reason;  // a reason that IsPodProblem accepts; "": no problem is known
   std::string message;
   // True if the diagnosis was restored from status. Its message may then already include the reason why the pool counts
   // as failed, so that reason is not appended again.
@@ -49,7 +49,8 @@ std::string StateOf(const DiagnosisInput& input);
 
 // Diagnoses a workload from the facts about its pods. `seen` is a problem that was found in Events and is not in
 // `pods`.
-Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
+Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
+                   const std::optional<PodProblem>& seen);
 
 }  // namespace yad
 

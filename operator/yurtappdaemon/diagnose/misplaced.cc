@@ -7,7 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
+#include "operator/base/join.h"
 #include "operator/base/metrics.h"
 #include "operator/cluster/informers.h"
 #include "operator/runtime/paged_list.h"
@@ -22,9 +22,9 @@ namespace {
 constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // enough for most pools
+constexpr int kRequestsPerCount = 2;  // enough for most pools
 constexpr std::size_t kMaxReadsByName = 32;
-constexpr int kItemsInAPage = 500;
+constexpr int kItemsPerPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 const JsonParts kNameAndLabels = {{"metadata", {{"name"}, {"labels"}}}};
 constexpr int kPodPages = 20;
@@ -78,7 +78,7 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
   return pools_.With([&](auto& pools) -> std::optional<Duration> {
     Pool& known = pools[pool];
     if (known.counted && now < known.last + kMinInterval) return known.last + kMinInterval - now;
-    if (!known.turn) known.turn = budget_.Take(kRequestsOfALook);
+    if (!known.turn) known.turn = budget_.Take(kRequestsPerCount);
     if (*known.turn > now) return *known.turn - now;
     known.turn.reset();
     return std::nullopt;
@@ -89,7 +89,7 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
   if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
-  Log(found ? Status() : Fail(found.error()));
+  read_log_.Report(found);
   if (!found) {
     // If the operator lacks the permission to read Nodes or pods, a retry does not help. The next change of the pool
     // causes another count.
@@ -115,7 +115,7 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
 
 Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::stop_token stop) {
   ListOptions options{
-      .label_selector = std::string(kNodePoolLabel) + "=" + pool, .limit = kItemsInAPage, .metadata_only = true};
+      .label_selector = std::string(kNodePoolLabel) + "=" + pool, .limit = kItemsPerPage, .metadata_only = true};
   std::set<std::string> members;
   const auto listed = ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
     members.insert(StringAt(node.TreeOfObject(kName), {"metadata", "name"}));
@@ -126,33 +126,35 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   options = {};
   options.ns = ns_;
   options.label_selector = std::string(kPoolNameLabel) + "=" + pool;
-  options.limit = kItemsInAPage;
+  options.limit = kItemsPerPage;
   std::map<std::string, ByWorkload> elsewhere;  // by node
-  const auto read = ForEachPod(client_, options, kPodPages, stop, [&](const Json& pod) -> Status {
+  const auto add = [&](const JsonDocument& document) {
+    const Json pod = document.TreeOfObject();
     const ObjectMeta meta = ParseMeta(pod);
     const std::string node = StringAt(pod, {"spec", "nodeName"});
-    if (!Runs(pod, meta) || members.contains(node)) return {};
-    if (const auto workload = WorkloadOf(meta)) ++elsewhere[node][*workload];
-    return {};
-  });
+    const auto workload = Runs(pod, meta) && !members.contains(node) ? WorkloadOf(meta) : std::nullopt;
+    if (workload) ++elsewhere[node][*workload];
+    return true;
+  };
+  const auto read = ForEachListed(client_, kPodType, options, stop, add, kPodPages);
   if (!read) return Fail(read.error());
 
   Found found;
-  YAD_TRY(found.nodes, Elsewhere(elsewhere, pool, stop));
+  YAD_TRY(found.nodes, NodesOutside(elsewhere, pool, stop));
   for (const std::string& node : found.nodes) {
     for (const auto& [workload, count] : elsewhere.at(node)) found.counts[workload] += count;
   }
   return found;
 }
 
-Result<std::set<std::string>> MisplacedPods::Elsewhere(const std::map<std::string, ByWorkload>& nodes,
-                                                       const std::string& pool, std::stop_token stop) {
+Result<std::set<std::string>> MisplacedPods::NodesOutside(const std::map<std::string, ByWorkload>& nodes,
+                                                          const std::string& pool, std::stop_token stop) {
   // The Nodes are read again, for two reasons:
   // - A Node may have been deleted. Its pods then do not count, because Kubernetes deletes them.
   // - A Node may have joined the pool after the pool's Nodes were listed.
   std::set<std::string> found;
   if (nodes.empty()) return found;
-  ListOptions options{.limit = kItemsInAPage, .metadata_only = true};
+  ListOptions options{.limit = kItemsPerPage, .metadata_only = true};
   const auto read = [&] {
     return ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
       const Json object = node.TreeOfObject(kNameAndLabels);
@@ -213,7 +215,7 @@ void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, co
     if (!object) continue;
     const bool one = count == 1;
     events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
-                   std::to_string(count) + (one ? " pod" : " pods") + " of pool " + pool + (one ? " runs" : " run") +
+                   Pluralize(count, "pod") + " of pool " + pool + (one ? " runs" : " run") +
                        " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
                        ") and still " + (one ? "counts" : "count") + " as ready; delete " +
                        (one ? "this pod, so that it is" : "these pods, so that they are") +
@@ -263,17 +265,6 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
 
 void MisplacedPods::Forget(const ObjectKey& daemon) {
   metrics::Remove("yurtappdaemon_misplaced_replicas", DaemonLabels(daemon));
-}
-
-void MisplacedPods::Log(const Status& read) {
-  if (!read && read.error().reason == Reason::kCancelled) return;
-  const bool fails = !read;
-  if (failing_.exchange(fails) == fails) return;
-  if (fails) {
-    log::Warn("nodes or pods can't be read: status does not count misplaced pods", {{"error", read.error()}});
-  } else {
-    log::Info("nodes and pods can be read again: status counts misplaced pods");
-  }
 }
 
 }  // namespace yad

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
+#include "operator/base/failure_log.h"
 #include "operator/base/synchronized.h"
 #include "operator/client/client.h"
 #include "operator/client/rate_limiter.h"
@@ -87,14 +87,12 @@ class MisplacedPods {
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns the Nodes that exist and are in another pool or in no pool.
-  Result<std::set<std::string>> Elsewhere(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
-                                          std::stop_token stop);
+  Result<std::set<std::string>> NodesOutside(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
+                                             std::stop_token stop);
   // Returns the workload of the pod if a YurtAppDaemon controls that workload.
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
   void Report(const std::string& pool, const ByWorkload& before, const Found& found);
-  // Logs the first of several failures in a row, and the first success after them.
-  void Log(const Status& read);
 
   Client& client_;
   const Stores stores_;
@@ -104,7 +102,8 @@ class MisplacedPods {
   RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};
   std::function<void(const Request&)> count_;
   std::function<void(const Request&)> show_;
-  std::atomic<bool> failing_{false};
+  FailureLog read_log_{"nodes or pods can't be read: status does not count misplaced pods",
+                       "nodes and pods can be read again: status counts misplaced pods"};
   Synchronized<std::map<std::string, Pool>> pools_;  // pools that were read, or that have a count in status
 };
 

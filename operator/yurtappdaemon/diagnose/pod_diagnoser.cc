@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 #include <utility>
 
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
@@ -18,17 +16,17 @@ namespace {
 
 // The pods of a daemon's unhealthy pools are read in turns. The limits are the number of pools in one turn, and the
 // shortest time between two turns.
-constexpr std::ptrdiff_t kPoolsAtATurn = 10;
+constexpr std::ptrdiff_t kPoolsPerTurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
 // A turn ends after this time, because the daemon's status is written only after the turn. The next turn then starts as
 // late as after a failed read.
 constexpr Duration kLongestTurn = std::chrono::seconds(2);
 // The intervals between the reads of a pool's pods. The first read is after a second, because most pods are ready by
 // then and need not be read. The intervals then grow.
-constexpr Duration kFirstLook = std::chrono::seconds(1);
-constexpr Duration kSeldomLook = std::chrono::minutes(1);
-constexpr Duration kAfterAFailure = std::chrono::seconds(30);
-constexpr int kPodsInAPage = 100;
+constexpr Duration kFirstReadInterval = std::chrono::seconds(1);
+constexpr Duration kMaxReadInterval = std::chrono::minutes(1);
+constexpr Duration kFailureBackoff = std::chrono::seconds(30);
+constexpr int kPodsPerPage = 100;
 constexpr int kPages = 10;
 
 bool IsUnhealthy(const PoolOutcome& pool) {
@@ -38,7 +36,7 @@ bool IsUnhealthy(const PoolOutcome& pool) {
 }
 
 // Returns a digest of the fields whose change is a reason to read the pods again.
-std::uint64_t PrintOf(const WorkloadState& state) {
+std::uint64_t FingerprintOf(const WorkloadState& state) {
   std::string text = state.rejection;
   for (const std::int64_t value :
        {state.wanted, state.replicas, state.ready_replicas, state.available_replicas,
@@ -58,7 +56,7 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   const PoolPhase phase = entry->phase();
   if (phase != PoolPhase::kUpdating && phase != PoolPhase::kUnhealthy && phase != PoolPhase::kFailed)
     return std::nullopt;
-  if (!IsFaultOfPods(entry->reason())) {
+  if (!IsPodProblem(entry->reason())) {
     if (entry->state() == kCreatedState) return std::nullopt;
     return Diagnosis{std::string(entry->state()), "", "", true};
   }
@@ -67,35 +65,35 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
 
 // Returns whether the new message is only the beginning of the earlier message. A kubelet's message is shorter during a
 // back-off than directly after an attempt.
-bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
+bool IsShorterForm(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
 }
 
 }  // namespace
 
-PodDiagnoser::Answer PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
-                                           const Json& previous, Memory& memory, std::stop_token stop) {
-  Answer answer;
-  const std::vector<UnhealthyPool> unhealthy = Admit(pools, previous, memory);
+PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
+                                             const Json& previous, Memory& memory, std::stop_token stop) {
+  Findings findings;
+  const std::vector<UnhealthyPool> unhealthy = FindUnhealthy(pools, previous, memory);
   if (unhealthy.empty()) {
-    memory.turn_.reset();
-    return answer;
+    memory.turn.reset();
+    return findings;
   }
   DiagnoseDue(unhealthy, daemon.kind, memory, stop);
 
   const SteadyTime now = clock_.Now();
   SteadyTime next = SteadyTime::max();
   for (const auto& [pool, known] : unhealthy) {
-    if (known->diagnosis) answer.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
-    next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
+    if (known->diagnosis) findings.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
+    next = std::min(next, known->Due() <= now && memory.turn ? memory.turn->at : known->Due());
   }
-  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
-  return answer;
+  findings.again = std::max<Duration>(std::max(next, memory.not_before) - now, kMinPause);
+  return findings;
 }
 
-std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<PoolOutcome>& pools,
-                                                             const Json& previous, Memory& memory) const {
+std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::vector<PoolOutcome>& pools,
+                                                                     const Json& previous, Memory& memory) const {
   std::vector<UnhealthyPool> unhealthy;
   std::map<std::string, Memory::Pool> still;
   std::optional<PoolStatusIndex> shown;
@@ -103,20 +101,19 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
     if (!IsUnhealthy(pool)) continue;
     const ObjectMeta& meta = pool.workload->object->meta();
     Memory::Pool& known = still[pool.plan->pool];
-    if (const auto old = memory.pools_.find(pool.plan->pool);
-        old != memory.pools_.end() && old->second.uid == meta.uid) {
+    if (const auto old = memory.pools.find(pool.plan->pool); old != memory.pools.end() && old->second.uid == meta.uid) {
       known = std::move(old->second);
     } else {
       if (!shown) shown.emplace(StatusView(previous));
       known.uid = meta.uid;
       known.last = clock_.Now();
-      known.interval = kFirstLook;
+      known.interval = kFirstReadInterval;
       known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
     }
-    if (known.was_read && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
+    if (known.was_read && known.print != FingerprintOf(pool.workload->state())) known.interval = kFirstReadInterval;
     unhealthy.push_back({&pool, &known});
   }
-  memory.pools_ = std::move(still);
+  memory.pools = std::move(still);
   std::stable_sort(unhealthy.begin(), unhealthy.end(),
                    [](const UnhealthyPool& a, const UnhealthyPool& b) { return a.known->Due() < b.known->Due(); });
   return unhealthy;
@@ -126,35 +123,35 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
                                std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const auto take_turn = [&](std::ptrdiff_t due) {
-    if (memory.turn_ || due <= 0) return;
-    const int pools = static_cast<int>(std::min(due, kPoolsAtATurn));
-    memory.turn_ = Memory::Turn{budget_.Take(pools), pools};
+    if (memory.turn || due <= 0) return;
+    const int pools = static_cast<int>(std::min(due, kPoolsPerTurn));
+    memory.turn = Memory::Turn{budget_.Take(pools), pools};
   };
   const auto due = std::count_if(unhealthy.begin(), unhealthy.end(),
                                  [&](const UnhealthyPool& one) { return one.known->Due() <= now; });
-  if (now < memory.not_before_) return;
+  if (now < memory.not_before) return;
   take_turn(due);
-  if (due == 0 || memory.turn_->at > now) return;
+  if (due == 0 || memory.turn->at > now) return;
 
-  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn_->pools);
-  memory.turn_.reset();
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn->pools);
+  memory.turn.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
     auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
     known.last = now;
     if (!diagnosis) {
-      known.interval = kSeldomLook;
-      memory.not_before_ = now + kAfterAFailure;
+      known.interval = kMaxReadInterval;
+      memory.not_before = now + kFailureBackoff;
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
-    known.interval = known.was_read && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
+    known.interval = known.was_read && !other ? std::min(2 * known.interval, kMaxReadInterval) : 2 * kFirstReadInterval;
     known.was_read = true;
-    known.print = PrintOf(one->pool->workload->state());
-    if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
+    known.print = FingerprintOf(one->pool->workload->state());
+    if (IsShorterForm(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
     if (const SteadyTime then = clock_.Now(); then >= now + kLongestTurn) {
-      memory.not_before_ = then + kAfterAFailure;
+      memory.not_before = then + kFailureBackoff;
       return;
     }
   }
@@ -169,7 +166,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
   if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
-  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsInAPage};
+  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsPerPage};
 
   const WallTime now = clock_.WallNow();
   std::vector<PodFacts> pods;
@@ -177,14 +174,11 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const auto examine = [&](const JsonDocument& document) {
     const Json pod = document.TreeOfObject();
     if (ControlsPod(meta, ParseMeta(pod))) pods.push_back(ExaminePod(pod, now));
-    return ++seen % kPodsInAPage != 0 || clock_.Now() < end;
+    return ++seen % kPodsPerPage != 0 || clock_.Now() < end;
   };
   const auto read = ForEachListed(client_, kPodType, options, stop, examine, kPages);
-  if (!read) {
-    Log(pods_fail_, "pods", Fail(read.error()));
-    return std::nullopt;
-  }
-  Log(pods_fail_, "pods", {});
+  pods_log_.Report(read);
+  if (!read) return std::nullopt;
   if (*read > 1) budget_.Take(*read - 1);
 
   // The uid of the pod or the StatefulSet whose Events are read; "" if no Events are needed. Only Events explain why a
@@ -199,38 +193,17 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
     well = well && pod.ready;
   }
   if (events_of.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) events_of = meta.uid;
-  std::optional<PodFault> fault_in_events;
-  Status events_read;
+  std::optional<PodProblem> problem_in_events;
   if (!events_of.empty()) {
-    if (const auto events = EventsAbout(meta.key.ns, events_of, stop)) {
-      fault_in_events = FaultOfEvents(*events, now);
-    } else {
-      events_read = Fail(events.error());
-    }
+    budget_.Take(1);
+    const auto events = ReadEventsAbout(client_, meta.key.ns, events_of, stop);
+    events_log_.Report(events);
+    if (events) problem_in_events = ProblemOfEvents(*events, now);
     for (PodFacts& pod : pods) {
-      if (pod.waiting_uid == events_of) pod.fault = std::exchange(fault_in_events, std::nullopt);
+      if (pod.waiting_uid == events_of) pod.problem = std::exchange(problem_in_events, std::nullopt);
     }
   }
-  if (!events_of.empty()) Log(events_fail_, "pods' events", events_read);
-  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
-}
-
-Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const std::string& uid,
-                                                    std::stop_token stop) {
-  budget_.Take(1);
-  return ReadEventsAbout(client_, ns, uid, stop);
-}
-
-void PodDiagnoser::Log(std::atomic<bool>& failing, const char* what, const Status& read) {
-  if (!read && read.error().reason == Reason::kCancelled) return;
-  const bool fails = !read;
-  if (failing.exchange(fails) == fails) return;
-  if (fails) {
-    log::Warn("pods or their events can't be read: status may lack the reasons why pools are not ready",
-              {{"what", what}, {"error", read.error()}});
-  } else {
-    log::Info("pods or their events can be read again", {{"what", what}});
-  }
+  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, problem_in_events);
 }
 
 }  // namespace yad

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 
-#include <atomic>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
+#include "operator/base/failure_log.h"
 #include "operator/client/client.h"
 #include "operator/client/rate_limiter.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
@@ -23,9 +23,7 @@ class PodDiagnoser {
   PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
-  class Memory {
-   private:
-    friend class PodDiagnoser;
+  struct Memory {
     struct Pool {
       std::string uid;          // of the workload
       std::uint64_t print = 0;  // digest of the workload's state at the last read
@@ -40,19 +38,19 @@ class PodDiagnoser {
       SteadyTime at;
       int pools;
     };
-    std::map<std::string, Pool> pools_;  // by name
-    std::optional<Turn> turn_;           // nullopt: no reads are reserved
-    SteadyTime not_before_{};            // after a failed or slow read: the earliest time of the next read
+    std::map<std::string, Pool> pools;  // by name
+    std::optional<Turn> turn;           // nullopt: no reads are reserved
+    SteadyTime not_before{};            // after a failed or slow read: the earliest time of the next read
   };
 
-  struct Answer {
+  struct Findings {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or an earlier call
     std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
   // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. After
   // a failed read, the earlier diagnoses stay.
-  Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
-                 Memory& memory, std::stop_token stop);
+  Findings Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
+                   Memory& memory, std::stop_token stop);
 
  private:
   struct UnhealthyPool {
@@ -61,7 +59,8 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools, sorted by the time at which their next read is due. Drops all other pools from
   // `memory`.
-  std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
+  std::vector<UnhealthyPool> FindUnhealthy(const std::vector<PoolOutcome>& pools, const Json& previous,
+                                           Memory& memory) const;
   // Reads the pods of the pools whose next read is due. The Turn in `memory` limits the reads: they begin at Turn::at,
   // and read at most Turn::pools pools. Reserves a Turn if `memory` has none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
@@ -69,15 +68,14 @@ class PodDiagnoser {
   // Returns nullopt if the pods could not be read. Reads no further page after `end`.
   std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,
                                         std::stop_token stop);
-  Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
-  // Logs the first of several failures in a row, and the first success after them.
-  void Log(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;
   Clock& clock_;
   RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};  // for all daemons together
-  std::atomic<bool> pods_fail_{false};
-  std::atomic<bool> events_fail_{false};
+  FailureLog pods_log_{"pods can't be read: status may lack the reasons why pools are not ready",
+                       "pods can be read again"};
+  FailureLog events_log_{"the events of pods can't be read: status may lack the reasons why pools are not ready",
+                         "the events of pods can be read again"};
 };
 
 }  // namespace yad

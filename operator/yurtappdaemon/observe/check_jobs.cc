@@ -21,7 +21,9 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns) {
           .on_demand = true};
 }
 
-Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot) {
+ObjectPtr StoredCheckJob(const Json& job) { return StoredObject::WithoutContent(StoredObject(job, ProjectCheckJob)); }
+
+Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot) {
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
@@ -33,22 +35,19 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     if (!jobs->synced() && error.empty()) return false;
     // The cache may be stale while its watch fails. It may then not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
-    if (!jobs->synced() || denial.IsPermanentlyForbidden(error, now))
-      snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
+    if (!jobs->synced() || forbidden_reads.IsPermanentlyForbidden(error, now))
+      snapshot.jobs_error = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
-  YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
-  for (ObjectPtr& object : owned) {
-    std::string name = object->meta().key.name;
-    snapshot.check_jobs.emplace(std::move(name), CheckJobRef{std::move(object)});
-  }
+  YAD_TRY(const auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : owned) snapshot.check_jobs.emplace(object->meta().key.name, CheckJobRef{object});
   return true;
 }
 
 Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop) {
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
-    auto job = StoredObject::WithoutContent(StoredObject(item.TreeOfObject(), ProjectCheckJob));
+    ObjectPtr job = StoredCheckJob(item.TreeOfObject());
     if (ControlledBy(job->meta(), snapshot.daemon.meta.uid))
       snapshot.check_jobs.emplace(job->meta().key.name, CheckJobRef{std::move(job)});
     return true;

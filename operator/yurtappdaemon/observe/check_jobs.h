@@ -8,7 +8,7 @@
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/informer.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -17,12 +17,15 @@ namespace yad {
 // starts on demand. The cache keeps the metadata and the state of each Job, but not its spec.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
+// Returns the Job in the form that the cache keeps.
+ObjectPtr StoredCheckJob(const Json& job);
+
 // Reads the daemon's Jobs from the cache into Snapshot::check_jobs. Does nothing if no check of the daemon is of type
 // Job and the cache is empty. Returns false while the first list is in progress. Also sets these members of the
 // snapshot:
-// - checks_fault, if the Jobs can't be read
+// - jobs_error, if the Jobs can't be read
 // - jobs_outdated, if the cache may be stale
-Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
+Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot);
 
 // Reads the daemon's Jobs directly from the server into snapshot.check_jobs, without the watch. Returns the error of
 // the list if it fails.

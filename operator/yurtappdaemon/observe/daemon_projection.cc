@@ -34,10 +34,10 @@ std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_ev
   const auto all = daemons.List();
   if (!all) return requests;
   const auto concerns = [](const DaemonProjection& daemon, const ObjectPtr& pool) {
-    return pool != nullptr && daemon.pools.Selects(static_cast<const PoolProjection*>(pool->projection())->pool);
+    return pool != nullptr && daemon.pools.Selects(PoolProjectionOf(pool).pool);
   };
   for (const ObjectPtr& object : *all) {
-    const auto& daemon = *static_cast<const DaemonProjection*>(object->projection());
+    const auto& daemon = ProjectionOf<DaemonProjection>(object);
     if (daemon.readable && (concerns(daemon, pool_event.before) || concerns(daemon, pool_event.after))) {
       requests.push_back(object->meta().key);
     }

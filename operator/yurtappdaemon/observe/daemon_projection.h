@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 
-#include <map>
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"

@@ -1,7 +1,5 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 
-#include <utility>
-
 #include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
@@ -36,17 +34,17 @@ ReflectorOptions WatchingFreeze(const std::string& ns) {
 std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now) {
   for (const ObjectPtr& object : config_maps) {
     if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
-    const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
+    const Freeze& freeze = ProjectionOf<FreezeProjection>(object).freeze;
     if (InForce(freeze, now)) return freeze;
   }
   return std::nullopt;
 }
 
-Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock) {
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, ForbiddenReads& forbidden_reads, Clock& clock) {
   const auto found = config_maps.store().List();
   if (!found) {
     const std::string error = config_maps.last_error();
-    if (denial.IsPermanentlyForbidden(error, clock.Now())) return std::nullopt;
+    if (forbidden_reads.IsPermanentlyForbidden(error, clock.Now())) return std::nullopt;
     return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
   }
   return FreezeAmong(*found, clock.WallNow());

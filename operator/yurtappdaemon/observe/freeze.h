@@ -10,7 +10,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/runtime/informer.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -38,7 +38,7 @@ ReflectorOptions WatchingFreeze(const std::string& ns);
 
 // Returns the freeze that is in force now, or nullopt if there is none. If the operator lacks the permission to read
 // the ConfigMap, as with an older Helm chart, also returns nullopt. Fails with kNotSynced before the first list.
-Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, ForbiddenReads& forbidden_reads, Clock& clock);
 
 }  // namespace yad
 

@@ -22,10 +22,6 @@ namespace {
 
 constexpr int kMaxCollisions = 16;
 
-const RevisionProjection& ProjectionOfRevision(const ObjectPtr& object) {
-  return *static_cast<const RevisionProjection*>(object->projection());
-}
-
 ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
 
 // Returns whether the revision belongs to the daemon: it has the daemon's workload kind, and the daemon's selector
@@ -45,8 +41,8 @@ bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
 }
 
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
-  return std::pair(ProjectionOfRevision(a).number, a->meta().key.name) <
-         std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
+  return std::pair(ProjectionOf<RevisionProjection>(a).number, a->meta().key.name) <
+         std::pair(ProjectionOf<RevisionProjection>(b).number, b->meta().key.name);
 }
 
 // Returns `number` + 1. Returns the maximum of int64 unchanged, because it would overflow. Only a user can set a number
@@ -66,9 +62,23 @@ void ForgetRollout(const ObjectMeta& revision, Json& patch) {
 // Returns whether the revision's number was raised after its creation: a younger revision has a lower number.
 bool WasRaised(const ObjectPtr& revision, const std::vector<ObjectPtr>& revisions) {
   return std::any_of(revisions.begin(), revisions.end(), [&](const ObjectPtr& other) {
-    return ProjectionOfRevision(other).number < ProjectionOfRevision(revision).number &&
+    return ProjectionOf<RevisionProjection>(other).number < ProjectionOf<RevisionProjection>(revision).number &&
            other->meta().creation_timestamp > revision->meta().creation_timestamp;
   });
+}
+
+// Returns whether the server has an object of this type with these labels that the daemon controls.
+Result<bool> HasObject(Client& client, const ResourceType& type, const std::string& label_selector,
+                       const YurtAppDaemon& daemon, std::stop_token stop) {
+  const ListOptions options{
+      .ns = daemon.meta.key.ns, .label_selector = label_selector, .limit = kPageLimit, .metadata_only = true};
+  bool found = false;
+  const auto read = ForEachListed(client, type, options, stop, [&](const JsonDocument& item) {
+    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
+    return !found;
+  });
+  if (!read) return Fail(read.error());
+  return found;
 }
 
 }  // namespace
@@ -91,13 +101,6 @@ Result<RevisionPtr> ParseRevision(const Json& object) {
   revision->failed_at = meta.Annotation(kFailedAnnotation);
   revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
   return revision;
-}
-
-Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
-  YAD_TRY(auto revisions, ControlledObjects(store_, daemon.meta));
-  std::erase_if(revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
-  std::sort(revisions.begin(), revisions.end(), ByNumber);
-  return revisions;
 }
 
 RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
@@ -157,9 +160,9 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
   std::int64_t last = 0;
   for (ObjectPtr& revision : revisions) {
     const ObjectMeta& meta = revision->meta();
-    const std::int64_t number = std::max(ProjectionOfRevision(revision).number, NextNumber(last));
+    const std::int64_t number = std::max(ProjectionOf<RevisionProjection>(revision).number, NextNumber(last));
     last = number;
-    if (number == ProjectionOfRevision(revision).number) continue;
+    if (number == ProjectionOf<RevisionProjection>(revision).number) continue;
     if (!confirmed) {
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
@@ -171,9 +174,9 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     // have raised without this annotation. Before the operator has written its first status, only OpenYurt can have
     // raised the number.
     const bool was_raised = StatusView(daemon.status).is_ours() && WasRaised(revision, revisions);
-    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
+    if (ProjectionOf<RevisionProjection>(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
-          std::to_string(ProjectionOfRevision(revision).number);
+          std::to_string(ProjectionOf<RevisionProjection>(revision).number);
     }
     YAD_TRY(auto renumbered, ChangeRevision(client_, meta.key, patch, stop));
     revision = Stored(std::move(renumbered));
@@ -186,17 +189,13 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
   const auto newest = [&](std::uint64_t hash, std::uint64_t RevisionProjection::*hash_of) -> ObjectPtr {
     ObjectPtr match;
     for (const ObjectPtr& object : revisions) {
-      if (ProjectionOfRevision(object).*hash_of != hash) continue;
+      if (ProjectionOf<RevisionProjection>(object).*hash_of != hash) continue;
       const RevisionPtr revision = Parse(object);
       if (revision != nullptr && SameContent(content, revision->content)) match = object;
     }
     return match;
   };
   if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
-  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(), [](const ObjectPtr& o) {
-    return ProjectionOfRevision(o).openyurt_hash != 0;
-  });
-  if (!any_of_openyurt) return nullptr;
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
 
@@ -220,13 +219,15 @@ void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
   State state;
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
-  YAD_TRY(state.all, List(daemon));
+  YAD_TRY(state.all, ControlledObjects(store_, daemon.meta));
+  std::erase_if(state.all, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(state.all.begin(), state.all.end(), ByNumber);
 
   const RevisionContent content = ContentOf(daemon);
   ObjectPtr match = Match(content, state.all);
   if (match == nullptr) {
     YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
-    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOfRevision(state.all.back()).number;
+    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf<RevisionProjection>(state.all.back()).number;
     YAD_TRY(match, Create(daemon, content, NextNumber(highest), state.collision_count, stop));
     state.created = true;
     store_.Observe(match);
@@ -334,32 +335,6 @@ Status RevisionHistory::ConfirmUnknown(const YurtAppDaemon& daemon, const State&
   return Fail(Reason::kConflict, "the cache did not show ControllerRevision " + meta.key.ToString());
 }
 
-Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
-  const ListOptions options{.label_selector = std::string(kRevisionLabel) + "=" + label};
-  return HasOne(TypeOf(daemon.kind), options, daemon, stop);
-}
-
-Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon,
-                                     std::stop_token stop) {
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.metadata_only = true;
-  bool found = false;
-  const auto read = ForEachListed(client_, type, options, stop, [&](const JsonDocument& item) {
-    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
-    return !found;
-  });
-  if (!read) return Fail(read.error());
-  return found;
-}
-
-Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
-  const ListOptions options{.label_selector = kPoolNameLabel};
-  auto found = HasOne(kServiceType, options, daemon, stop);
-  if (!found && found.error().reason == Reason::kForbidden) return false;
-  return found;
-}
-
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                               std::stop_token stop) {
   std::vector<ObjectPtr> old;
@@ -373,11 +348,14 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   if (old.size() <= limit) return {};
   YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
-    YAD_TRY(const auto named, IsNamed(daemon, RevisionLabelOf(old[i]->meta()), stop));
-    if (named) continue;
-    if (ProjectionOfRevision(old[i]).has_service && !state.update->content.service_template.is_object()) {
-      YAD_TRY(const auto services, HasServices(daemon, stop));
-      if (services) continue;
+    const std::string named = std::string(kRevisionLabel) + "=" + RevisionLabelOf(old[i]->meta());
+    YAD_TRY(const bool is_used, HasObject(client_, TypeOf(daemon.kind), named, daemon, stop));
+    if (is_used) continue;
+    if (ProjectionOf<RevisionProjection>(old[i]).has_service && !state.update->content.service_template.is_object()) {
+      const auto services = HasObject(client_, kServiceType, kPoolNameLabel, daemon, stop);
+      // If the read is forbidden, the operator could not have created a Service.
+      if (!services && services.error().reason != Reason::kForbidden) return Fail(services.error());
+      if (services && *services) continue;
     }
     // If the spec returns to this revision before the deletion, the number of the revision is raised, which changes its
     // resourceVersion. The deletion then fails.

@@ -86,7 +86,6 @@ class RevisionHistory {
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
-  Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
   // Reads from the server the revision that the label of a workload refers to. Returns null if it does not exist.
   Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);
@@ -96,13 +95,6 @@ class RevisionHistory {
   // nulls, empty objects and defaults, and the server may reject workloads that are rendered from it. It can't be
   // replaced, because `data` is immutable.
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
-  // Returns whether a workload of the daemon on the server has this revision label.
-  Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
-  // Returns whether a Service of the daemon exists on the server. Returns false if the read is forbidden, because the
-  // operator then could not have created a Service.
-  Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
-  // Returns whether the server has an object that `options` select and the daemon controls.
-  Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
   // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.

@@ -1,6 +1,5 @@
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -10,15 +9,6 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
-namespace {
-
-bool IsSelected(const Snapshot& snapshot, std::string_view pool) {
-  const auto at = std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), pool,
-                                   [](const PoolRef& a, std::string_view b) { return a.pool().name < b; });
-  return at != snapshot.pools.end() && at->pool().name == pool;
-}
-
-}  // namespace
 
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop) {
@@ -26,7 +16,7 @@ Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapsho
   std::map<std::string, std::string> pools;  // by the name of their workload
   for (const PoolStatusView& entry : StatusView(status).pools()) {
     const std::string_view pool = entry.name(), workload = entry.workload();
-    if (!pool.empty() && !workload.empty() && !IsSelected(snapshot, pool)) pools.emplace(workload, pool);
+    if (!pool.empty() && !workload.empty() && FindPool(snapshot, pool) == nullptr) pools.emplace(workload, pool);
   }
   std::erase_if(deleted, [&](const std::string& name) { return !pools.contains(name); });
   if (pools.empty()) return found;

@@ -1,12 +1,11 @@
 #include "operator/yurtappdaemon/observe/maintenance.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "operator/api/node.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 
 namespace yad {
 namespace {
@@ -43,7 +42,8 @@ ReflectorOptions WatchingMaintenance() {
   return {.type = kNodeType,
           .label_selector = kNodePoolLabel,
           .project = ProjectMaintenance,
-          .projected = kProjectedOfMaintenance,
+          .projected = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
+                        {"status", {{"conditions", {{"type"}, {"status"}}}}}},
           .keeps_content = [](const ObjectMeta&) { return false; },
           .on_demand = true};
 }
@@ -66,11 +66,11 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
   return requests;
 }
 
-Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now) {
+Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, ForbiddenReads& forbidden_reads, SteadyTime now) {
   const std::string error = nodes.last_error();
   // The role of an older Helm chart allows the operator to list Nodes, but not to watch them. The cached Nodes then
   // become outdated, so they must not hold updates.
-  if (denial.IsPermanentlyForbidden(error, now)) return PoolMaintenance();
+  if (forbidden_reads.IsPermanentlyForbidden(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);
   std::map<std::string, const StoredObject*> first;  // by pool, the first Node by name

@@ -10,7 +10,7 @@
 #include "operator/base/clock.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/informer.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -21,8 +21,6 @@ struct MaintenanceProjection : Projection {
   const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
 };
 std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
-inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
-                                                  {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
 // Returns the options of the watch of the Nodes that belong to a pool. The cache does not keep their content. The watch
 // starts on demand, and the operator's readiness does not wait for it.
@@ -36,7 +34,7 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 
 // Returns the pools whose updates a Node in maintenance holds. If the operator lacks the permission to list and watch
 // Nodes, as with an older Helm chart, no pool is held. Fails with kNotSynced if the Nodes have not been listed yet.
-Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
+Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, ForbiddenReads& forbidden_reads, SteadyTime now);
 // Returns whether the cache shows that a Node in maintenance holds the updates of the pool. Returns false if the
 // operator lacks the permission to read Nodes.
 bool IsInMaintenance(const Informer& nodes, const std::string& pool);

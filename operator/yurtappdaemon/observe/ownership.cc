@@ -36,12 +36,8 @@ std::string ControllerOf(const ObjectMeta& object) {
 }
 
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why) {
-  return Fail(Error{
-      Reason::kAlreadyExists,
-      type.kind + " " + name + " exists already and " + why + "; the operator does not change it: delete or rename it",
-      0,
-      std::nullopt,
-      {}});
+  return Fail(Reason::kAlreadyExists, type.kind + " " + name + " exists already and " + why +
+                                          "; the operator does not change it: delete or rename it");
 }
 
 }  // namespace yad

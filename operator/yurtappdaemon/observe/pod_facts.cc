@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
-#include "operator/yurtappdaemon/observe/fault_text.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
@@ -47,8 +47,8 @@ std::size_t Rank(std::string_view reason) {
   return static_cast<std::size_t>(std::find(kWorstFirst.begin(), kWorstFirst.end(), reason) - kWorstFirst.begin());
 }
 
-PodFault MakeFault(const char* reason, std::string message) {
-  const bool missing = SaysMissing(message);
+PodProblem MakeProblem(const char* reason, std::string message) {
+  const bool missing = ReportsMissingObject(message);
   return {reason, std::move(message), missing};
 }
 
@@ -61,35 +61,35 @@ const Json& SpecOf(const Json& pod, const char* list, const std::string& name) {
   return kNone;
 }
 
-std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& image, const std::string& reason,
-                                    const std::string& message) {
+std::optional<PodProblem> ProblemOfPull(const std::string& who, const std::string& image, const std::string& reason,
+                                        const std::string& message) {
   const std::string subject = who + ": image \"" + Steady(image) + "\" ";
   if (reason == "ErrImageNeverPull")
-    return PodFault{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never", false};
-  if (reason == "InvalidImageName") return PodFault{kImagePullBackOff, subject + "is not a valid name", false};
+    return PodProblem{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never"};
+  if (reason == "InvalidImageName") return PodProblem{kImagePullBackOff, subject + "is not a valid name"};
   const bool pulls = reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "ImageInspectError" ||
                      reason == "RegistryUnavailable" || reason == "SignatureValidationFailed";
   if (!pulls) return std::nullopt;
   const std::string error = PullError(message);
-  return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
+  return PodProblem{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error)};
 }
 
 // Returns the problem of a container that has terminated. `terminated` is the container's terminated state.
-PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
+PodProblem ProblemOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
     const std::string limit = StringAt(spec, {"resources", "limits", "memory"});
     return {kOomKilled,
-            who + " was killed because it ran out of memory" + (limit.empty() ? "" : "; its limit is " + limit), false};
+            who + " was killed because it ran out of memory" + (limit.empty() ? "" : "; its limit is " + limit)};
   }
   if (reason == "StartError" || reason == "ContainerCannotRun")
-    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"})), false};
+    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"}))};
   std::string message = who + " ended with exit code " + std::to_string(IntAt(terminated, {"exitCode"}));
   if (!reason.empty() && reason != "Error" && reason != "Completed") message += " (" + Steady(reason) + ")";
-  return {kCrashLoopBackOff, std::move(message), false};
+  return {kCrashLoopBackOff, std::move(message)};
 }
 
-std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bool init, WallTime now) {
+std::optional<PodProblem> ProblemOfContainer(const Json& pod, const Json& status, bool init, WallTime now) {
   const std::string name = StringAt(status, {"name"});
   const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
   const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
@@ -100,7 +100,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const Json* last = Find(status, {"lastState", "terminated"});
   if (const Json* ended = Find(status, {"state", "terminated"})) {
     if (ends && IntAt(*ended, {"exitCode"}) == 0) return std::nullopt;
-    return FaultOfEnd(who, spec, *ended);
+    return ProblemOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
     // The container runs again after it crashed, or after the kubelet killed it. If the reason is Unknown or
@@ -110,28 +110,27 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
     if (why == "Unknown" || why == "ContainerStatusUnknown") return std::nullopt;
-    return FaultOfEnd(who, spec, *last);
+    return ProblemOfEnd(who, spec, *last);
   }
   const std::string reason = StringAt(status, {"state", "waiting", "reason"});
   const std::string message = StringAt(status, {"state", "waiting", "message"});
   if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return std::nullopt;
   if (reason == kCrashLoopBackOff)
-    return last != nullptr ? FaultOfEnd(who, spec, *last)
-                           : PodFault{kCrashLoopBackOff, who + " ends repeatedly", false};
+    return last != nullptr ? ProblemOfEnd(who, spec, *last) : PodProblem{kCrashLoopBackOff, who + " ends repeatedly"};
   // The kubelet reports this reason only after the first failed start. After later failed starts, it reports
   // CrashLoopBackOff, and the last state has reason StartError.
   if (reason == "RunContainerError")
-    return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
+    return PodProblem{kCrashLoopBackOff, who + " can't be started: " + Steady(message)};
   if (reason == kCreateContainerConfigError)
-    return MakeFault(kCreateContainerConfigError, who + ": " + Steady(message));
-  if (auto fault = FaultOfPull(who, StringAt(spec, {"image"}), reason, message)) return fault;
-  return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
+    return MakeProblem(kCreateContainerConfigError, who + ": " + Steady(message));
+  if (auto problem = ProblemOfPull(who, StringAt(spec, {"image"}), reason, message)) return problem;
+  return MakeProblem(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
 }
 
 // Returns whether all containers of the pod have waited for their creation for longer than kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
-  if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
+  if (!IsTrue(scheduled)) return false;
   if (now - ParseTime(StringAt(*scheduled, {"lastTransitionTime"})) < kCreationTakes) return false;
   bool waits = false;
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
@@ -144,7 +143,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
   return waits;
 }
 
-std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
+std::optional<PodProblem> ProblemOfReadiness(const Json& pod, WallTime now) {
   // Init containers may take any time. Condition Ready is False during this time, so condition Initialized is examined
   // until the pod runs.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
@@ -154,7 +153,7 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
   if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady" && reason != "ContainersNotInitialized")
     return std::nullopt;
   if (now - ParseTime(StringAt(*condition, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
-  return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
+  return PodProblem{kContainersNotReady, Steady(StringAt(*condition, {"message"}))};
 }
 
 }  // namespace
@@ -179,17 +178,17 @@ bool LostItsNode(const Json& pod) {
          std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
 }
 
-bool IsFaultOfPods(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
+bool IsPodProblem(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
 
-bool PodFault::failed() const { return Rank(reason) < kFailedBefore; }
+bool PodProblem::failed() const { return Rank(reason) < kFailedBefore; }
 
-bool IsWorse(const PodFault& a, const PodFault& b) {
+bool IsWorse(const PodProblem& a, const PodProblem& b) {
   return std::tuple(Rank(a.reason), std::string_view(a.message)) <
          std::tuple(Rank(b.reason), std::string_view(b.message));
 }
 
-void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault) {
-  if (fault && (!worst || IsWorse(*fault, *worst))) worst = std::move(fault);
+void KeepWorse(std::optional<PodProblem>& worst, std::optional<PodProblem> problem) {
+  if (problem && (!worst || IsWorse(*problem, *worst))) worst = std::move(problem);
 }
 
 PodFacts ExaminePod(const Json& pod, WallTime now) {
@@ -203,39 +202,38 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
   if (facts.ready) return facts;
 
   if (LostItsNode(pod)) {
-    facts.fault = PodFault{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready", false};
+    facts.problem = PodProblem{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready"};
     return facts;
   }
   if (phase == "Failed" && !meta.deleting()) {
     // The pod was evicted, for instance. Only the first sentence of the message is used, because the other sentences
     // contain numbers.
     const std::string message = StringAt(pod, {"status", "message"});
-    facts.fault = PodFault{
-        kPodFailed,
-        Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " + message.substr(0, message.find(". "))), false};
+    facts.problem = PodProblem{kPodFailed, Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " +
+                                                  message.substr(0, message.find(". ")))};
   }
   if (facts.leaving) return facts;
 
   if (const Json* scheduled = FindCondition(pod, "PodScheduled");
       scheduled != nullptr && StringAt(*scheduled, {"status"}) == "False") {
-    facts.fault = MakeFault(kUnschedulable, SchedulerMessage(StringAt(*scheduled, {"message"})));
+    facts.problem = MakeProblem(kUnschedulable, SchedulerMessage(StringAt(*scheduled, {"message"})));
     return facts;
   }
   for (const bool init : {true, false}) {
     for (const Json& status : ListAt(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"})) {
-      KeepWorse(facts.fault, FaultOfContainer(pod, status, init, now));
+      KeepWorse(facts.problem, ProblemOfContainer(pod, status, init, now));
     }
   }
-  if (facts.fault) return facts;
+  if (facts.problem) return facts;
   if (WaitsForItsContainers(pod, now)) {
     facts.waiting_uid = meta.uid;
   } else {
-    facts.fault = FaultOfReadiness(pod, now);
+    facts.problem = ProblemOfReadiness(pod, now);
   }
   return facts;
 }
 
-std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
+std::optional<PodProblem> ProblemOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
   // The last time at which the kubelet pulled an image or started a container. The pod's volumes and sandbox existed at
@@ -247,7 +245,7 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     if (reason == "Pulling" || reason == "Pulled" || reason == "Created" || reason == "Started")
       prepared = std::max(prepared, TimeOfEvent(event));
   }
-  std::optional<PodFault> worst, summary;
+  std::optional<PodProblem> worst, summary;
   for (const Json& event : events) {
     const WallTime seen = TimeOfEvent(event);
     if (seen < newest - kEventLasts || seen < now - kEventIsOver) continue;
@@ -259,19 +257,19 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
       // Older kubelets alternate between two Events: one about the problem of a single volume, and a summary of all
       // volumes. The summary is used only if there is no Event about a single volume.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
-      KeepWorse(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
+      KeepWorse(sums_up ? summary : worst, MakeProblem(kFailedMount, Steady(note)));
     } else if (reason == kFailedCreatePodSandBox) {
-      KeepWorse(worst, MakeFault(kFailedCreatePodSandBox, Steady(note)));
+      KeepWorse(worst, MakeProblem(kFailedCreatePodSandBox, Steady(note)));
     } else if (reason == kFailedCreate) {
-      KeepWorse(worst, FaultOfRejection(RejectionOfPod(note)));
+      KeepWorse(worst, ProblemOfRejection(RejectionOfPod(note)));
     }
   }
   return worst && worst->reason == kFailedMount ? worst : summary ? summary : worst;
 }
 
-std::optional<PodFault> FaultOfRejection(const std::string& words) {
+std::optional<PodProblem> ProblemOfRejection(const std::string& words) {
   if (words.empty()) return std::nullopt;
-  return MakeFault(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
+  return MakeProblem(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
 }
 
 }  // namespace yad

@@ -33,28 +33,28 @@ inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 bool LostItsNode(const Json& pod);
 
 // Returns whether `reason` is one of the constants above, or QuotaExceeded.
-bool IsFaultOfPods(std::string_view reason);
+bool IsPodProblem(std::string_view reason);
 
-struct PodFault {
+struct PodProblem {
   std::string reason;
-  std::string message;   // stable (fault_text.h): without the name of a pod
+  std::string message;   // stable (stable_message.h): without the name of a pod
   bool missing = false;  // the pod lacks an object that a user has to create
 
   // Returns whether the pod itself has failed. A pod that waits for a node, or has lost its node, has not failed.
   bool failed() const;
-  bool operator==(const PodFault&) const = default;
+  bool operator==(const PodProblem&) const = default;
 };
 // Compares by reason, and then by message, so that the same pods in any order have the same worst problem.
-bool IsWorse(const PodFault& a, const PodFault& b);
+bool IsWorse(const PodProblem& a, const PodProblem& b);
 // Sets `worst` to the worse of the two.
-void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault);
+void KeepWorse(std::optional<PodProblem>& worst, std::optional<PodProblem> problem);
 
 struct PodFacts {
   // The pod's label pod-template-hash (of a Deployment) or controller-revision-hash (of a StatefulSet).
   std::string revision;
   bool ready = false;
   bool leaving = false;  // the pod has terminated or is being deleted; another pod replaces it
-  std::optional<PodFault> fault;
+  std::optional<PodProblem> problem;
   // The pod's uid if its containers are not created in time and its status does not show why. The caller then looks for
   // the reason in the pod's Events. Otherwise "".
   std::string waiting_uid;
@@ -66,11 +66,11 @@ WallTime TimeOfEvent(const Json& event);
 
 // Returns the problem that `events` (events.k8s.io) report about one pod or one workload: why the pod does not start,
 // or why the workload's pods are not created. Returns nullopt if they do not report a problem.
-std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
+std::optional<PodProblem> ProblemOfEvents(const std::vector<Json>& events, WallTime now);
 
 // Returns the problem in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is
 // "".
-std::optional<PodFault> FaultOfRejection(const std::string& words);
+std::optional<PodProblem> ProblemOfRejection(const std::string& words);
 
 }  // namespace yad
 

@@ -4,7 +4,6 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/runtime/paged_list.h"
 
 namespace yad {
 namespace {
@@ -15,10 +14,7 @@ constexpr std::size_t kEventsBytes = 1u << 20;
 
 }  // namespace
 
-bool IsPodReady(const Json& pod) {
-  const Json* ready = FindCondition(pod, "Ready");
-  return ready != nullptr && StringAt(*ready, {"status"}) == "True";
-}
+bool IsPodReady(const Json& pod) { return IsTrue(FindCondition(pod, "Ready")); }
 
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
   const OwnerReference* controller = pod.controller();
@@ -26,19 +22,6 @@ bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
   if (controller->uid == workload.uid) return true;
   return controller->kind == "ReplicaSet" &&
          controller->name == workload.key.name + "-" + pod.Label(kPodTemplateHashLabel);
-}
-
-Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
-                       const std::function<Status(const Json& pod)>& each) {
-  Status failed;
-  const auto read = ForEachListed(
-      client, kPodType, std::move(options), stop,
-      [&](const JsonDocument& pod) {
-        failed = each(pod.TreeOfObject());
-        return failed.has_value();
-      },
-      pages);
-  return failed ? read : Fail(failed.error());
 }
 
 Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
 
-#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -20,13 +19,6 @@ bool IsPodReady(const Json& pod);
 // Returns whether the Deployment or StatefulSet controls the pod. A Deployment does so through a ReplicaSet, whose name
 // is <Deployment>-<pod-template-hash>.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
-
-// Calls `each` for the pods that `options` select. Reads at most `pages` pages (see ForEachListed), and stops when
-// `each` or a read fails. Returns the number of pages that were read.
-//
-// `options` must set ns, label_selector and limit.
-Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
-                       const std::function<Status(const Json& pod)>& each);
 
 // Reads the Events (events.k8s.io) about the object with this uid. Fails with kTooLarge if they have more than 1 MiB.
 Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,

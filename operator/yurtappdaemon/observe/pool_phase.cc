@@ -1,7 +1,7 @@
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 
-#include <array>
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
 namespace yad {
 namespace {
@@ -18,34 +18,22 @@ bool IsOfAuthorizer(std::string_view message) {
   return message.find("\" cannot ", user) != std::string_view::npos || message.ends_with("...");
 }
 
-constexpr std::array<std::pair<PoolPhase, std::string_view>, 9> kPhases{{{PoolPhase::kPending, "Pending"},
-                                                                         {PoolPhase::kUpdating, "Updating"},
-                                                                         {PoolPhase::kSoaking, "Soaking"},
-                                                                         {PoolPhase::kVerifying, "Verifying"},
-                                                                         {PoolPhase::kReady, "Ready"},
-                                                                         {PoolPhase::kUnhealthy, "Unhealthy"},
-                                                                         {PoolPhase::kFailed, "Failed"},
-                                                                         {PoolPhase::kOffline, "Offline"},
-                                                                         {PoolPhase::kRemoving, "Removing"}}};
+// In the order of PoolPhase.
+constexpr std::string_view kPhases[] = {"",      "Pending",   "Updating", "Soaking", "Verifying",
+                                        "Ready", "Unhealthy", "Failed",   "Offline", "Removing"};
+static_assert(std::size(kPhases) == static_cast<std::size_t>(PoolPhase::kRemoving) + 1);
 
 }  // namespace
 
-std::string_view ToString(PoolPhase phase) {
-  for (const auto& [value, text] : kPhases) {
-    if (value == phase) return text;
-  }
-  return "";
-}
+std::string_view ToString(PoolPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 
 PoolPhase ParsePoolPhase(std::string_view text) {
-  for (const auto& [value, name] : kPhases) {
-    if (name == text) return value;
-  }
-  return PoolPhase::kUnknown;
+  const auto* const found = std::find(std::begin(kPhases), std::end(kPhases), text);
+  return found == std::end(kPhases) ? PoolPhase::kUnknown : static_cast<PoolPhase>(found - std::begin(kPhases));
 }
 
 bool CountsAsFailure(std::string_view reason, std::string_view message) {
-  return IsRevisionsFault(reason) && reason != kWebhookFailed && !IsOfAuthorizer(message);
+  return IsCausedByRevision(reason) && reason != kWebhookFailed && !IsOfAuthorizer(message);
 }
 
 }  // namespace yad

@@ -50,7 +50,7 @@ inline constexpr char kScaling[] = "Scaling";
 // is not the suspected cause, because pools that were not updated also went offline.
 inline bool IsOfflineAfterUpdate(std::string_view reason) { return reason == kWentDarkAfterUpdate; }
 
-inline bool IsRevisionsFault(std::string_view reason) {
+inline bool IsCausedByRevision(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }

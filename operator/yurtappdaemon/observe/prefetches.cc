@@ -4,7 +4,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
@@ -27,14 +27,11 @@ Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapsho
   if (!daemon_sets->synced()) {
     const std::string error = daemon_sets->last_error();
     if (error.empty()) return false;
-    if (wanted) snapshot.prefetch_fault = DescribeUnreadable("the DaemonSets", error, "prefetch.enabled");
+    if (wanted) snapshot.prefetch_error = DescribeUnreadable("the DaemonSets", error, "prefetch.enabled");
     return true;
   }
-  YAD_TRY(auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));
-  for (ObjectPtr& object : owned) {
-    std::string name = object->meta().key.name;
-    snapshot.prefetches.emplace(std::move(name), PrefetchRef{std::move(object)});
-  }
+  YAD_TRY(const auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : owned) snapshot.prefetches.emplace(object->meta().key.name, PrefetchRef{object});
   return true;
 }
 

@@ -21,7 +21,7 @@ ReflectorOptions WatchingPrefetches(const std::string& ns);
 // has no `prefetch` and `previous`, the daemon's last status, shows that it had no `prefetch`. Returns false while the
 // first list is in progress.
 //
-// If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_fault.
+// If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_error.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
 
 }  // namespace yad

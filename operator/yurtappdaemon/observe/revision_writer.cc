@@ -17,10 +17,10 @@ bool RejectsData(const Error& error) {
 }
 
 // Returns `data` of the ControllerRevision in a protobuf response.
-std::optional<std::string_view> DataIn(std::string_view answer) {
+std::optional<std::string_view> DataIn(std::string_view response) {
   constexpr unsigned kDataOfControllerRevision = 2;
   constexpr unsigned kRawOfRawExtension = 1;
-  const auto revision = KubernetesMessage(answer);
+  const auto revision = KubernetesMessage(response);
   const auto data = revision ? BytesField(*revision, kDataOfControllerRevision) : std::nullopt;
   return data ? BytesField(*data, kRawOfRawExtension) : std::nullopt;
 }
@@ -44,8 +44,8 @@ Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& pa
   if (IsForAnother(patch, object)) {
     return Fail(Reason::kConflict, "ControllerRevision " + key.ToString() + " has changed since it was read");
   }
-  YAD_TRY(const auto answer, client.GetAsProtobuf(kControllerRevisionType, key, stop));
-  const auto data = DataIn(answer);
+  YAD_TRY(const auto response, client.GetAsProtobuf(kControllerRevisionType, key, stop));
+  const auto data = DataIn(response);
   if (!data) return Fail(Reason::kDecode, "ControllerRevision " + key.ToString() + ": its protobuf has no data");
   object.merge_patch(patch);
   object.erase("data");

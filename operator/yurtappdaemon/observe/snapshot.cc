@@ -1,28 +1,26 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
+#include "operator/api/check.h"
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/base/number.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
 
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
-  constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
   constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
   for (const Json& item : ListAt(object, {"status", "conditions"})) {
     if (state.conditions.size() == kMaxCustomConditions) return;
     CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
-    const auto* const end = std::end(kOfControllers);
     if (condition.type.empty() || condition.type.size() > kLongestType || condition.status.size() > kLongestType ||
-        std::find(std::begin(kOfControllers), end, condition.type) != end)
+        IsConditionOfControllers(condition.type))
       continue;
     condition.at = ParseTime(StringAt(item, {"lastUpdateTime"}, StringAt(item, {"lastTransitionTime"})));
     state.conditions.push_back(std::move(condition));
@@ -40,16 +38,7 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   ReadCustomConditions(object, state);
 }
 
-auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.rejection,
-                  state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
-                  state.available_replicas, state.steady_replicas);
-}
-
 }  // namespace
-
-bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
 // Evaluates a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
@@ -60,9 +49,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   state->healthy =
       state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
   if (state->replicas <= updated) state->steady_replicas = std::min(updated, state->available_replicas);
-  if (const Json* available = FindCondition(object, "Available")) {
+  if (const Json* available = FindCondition(object, "Available"))
     state->available_condition = StringAt(*available, {"status"});
-  }
   state->rolling = !state->healthy && (!state->observed || updated < want || state->replicas > updated);
   if (const Json* progressing = FindCondition(object, "Progressing")) {
     const std::string reason = StringAt(*progressing, {"reason"});
@@ -71,14 +59,12 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
       state->deadline_exceeded_at =
           ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
       state->failure_message = StringAt(*progressing, {"message"});
-    } else if (StringAt(*progressing, {"status"}) == "True" && reason != "NewReplicaSetAvailable") {
+    } else if (IsTrue(progressing) && reason != "NewReplicaSetAvailable") {
       state->rolling = !state->healthy;
     }
   }
-  if (const Json* failure = FindCondition(object, "ReplicaFailure");
-      failure != nullptr && StringAt(*failure, {"status"}) == "True" && !state->healthy) {
-    state->rejection = RejectionOfPod(StringAt(*failure, {"message"}));
-  }
+  const Json* failure = FindCondition(object, "ReplicaFailure");
+  if (IsTrue(failure) && !state->healthy) state->rejection = RejectionOfPod(StringAt(*failure, {"message"}));
   return state;
 }
 
@@ -119,13 +105,9 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
   auto job = std::make_unique<CheckJobState>();
   job->pool = StringAt(object, {"metadata", "labels", kPoolNameLabel});
   job->check = StringAt(object, {"metadata", "labels", kCheckLabel});
-  const auto is_true = [&](const char* type) {
-    const Json* condition = FindCondition(object, type);
-    return condition != nullptr && StringAt(*condition, {"status"}) == "True" ? condition : nullptr;
-  };
-  if (is_true("Complete") != nullptr) {
+  if (IsTrue(FindCondition(object, "Complete"))) {
     job->state = CheckJobState::State::kComplete;
-  } else if (const Json* failed = is_true("Failed")) {
+  } else if (const Json* failed = FindCondition(object, "Failed"); IsTrue(failed)) {
     job->state = CheckJobState::State::kFailed;
     job->message = Cut(StringAt(*failed, {"message"}), kMaxMessage);
     const WallTime start = ParseTime(StringAt(object, {"status", "startTime"}));
@@ -156,11 +138,7 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
 }
 
 std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
-  const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
-  const char* const end = text.data() + text.size();
-  std::int64_t number = 0;
-  const auto [rest, fault] = std::from_chars(text.data(), end, number);
-  return fault == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  return ParseNumber<std::int64_t>(revision.Annotation(kOpenYurtNumberAnnotation));
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
@@ -169,8 +147,15 @@ bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
   });
 }
 
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name) {
+  const auto at =
+      std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), name,
+                       [](const PoolRef& pool, std::string_view wanted) { return pool.pool().name < wanted; });
+  return at != snapshot.pools.end() && at->pool().name == name ? &*at : nullptr;
+}
+
 WorkloadRef MakeWorkloadRef(ObjectPtr object) {
-  std::string pool = static_cast<const WorkloadState*>(object->projection())->pool;
+  std::string pool = ProjectionOf<WorkloadState>(object).pool;
   if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);
   return {std::move(object), std::move(pool)};
 }

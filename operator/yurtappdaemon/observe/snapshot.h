@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"
@@ -31,8 +32,8 @@ struct CustomCondition {
 };
 inline constexpr std::size_t kMaxCustomConditions = 16;
 
-// The health of a Deployment or StatefulSet. It is parsed once, when the object arrives.
-struct WorkloadState : Projection {
+// The health of a Deployment or StatefulSet.
+struct WorkloadHealth {
   // The name of the pool in the workload's selector, which is immutable. "" if the selector does not contain a pool.
   std::string pool;
   bool seen = false;      // its controller has observed at least one of its generations
@@ -58,8 +59,10 @@ struct WorkloadState : Projection {
   std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
-  bool operator==(const WorkloadState& other) const;
+  bool operator==(const WorkloadHealth&) const = default;
 };
+// It is parsed once, when the object arrives.
+struct WorkloadState : Projection, WorkloadHealth {};
 // Neither function reads spec.template.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
@@ -98,8 +101,8 @@ using RevisionPtr = std::shared_ptr<const Revision>;
 
 struct PoolRef {
   std::shared_ptr<const StoredObject> object;
-  const NodePool& pool() const { return static_cast<const PoolProjection*>(object->projection())->pool; }
-  std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
+  const NodePool& pool() const { return ProjectionOf<PoolProjection>(object).pool; }
+  std::uint64_t fingerprint() const { return ProjectionOf<PoolProjection>(object).fingerprint; }
 };
 
 // The fields of a workload's JSON that ProjectDeployment and ProjectStatefulSet read.
@@ -119,7 +122,7 @@ inline const JsonParts kProjectedOfWorkloads = {
 struct WorkloadRef {
   ObjectPtr object;
   std::string pool;  // from the selector; if the selector does not contain a pool, from the label
-  const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
+  const WorkloadState& state() const { return ProjectionOf<WorkloadState>(object); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
 // Returns whether one of the workloads lacks kRenderedFromAnnotation, in which the operator records the RenderInputs.
@@ -145,7 +148,7 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object);
 
 struct CheckJobRef {
   ObjectPtr object;
-  const CheckJobState& state() const { return *static_cast<const CheckJobState*>(object->projection()); }
+  const CheckJobState& state() const { return ProjectionOf<CheckJobState>(object); }
 };
 
 // A check's Job that the server did not accept.
@@ -166,7 +169,7 @@ std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 struct PrefetchRef {
   ObjectPtr object;
   WallTime since{};  // the timeout counts from this time
-  const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
+  const PrefetchState& state() const { return ProjectionOf<PrefetchState>(object); }
 };
 
 // A DaemonSet that would pull images, but can't be created.
@@ -180,7 +183,7 @@ struct RejectedPrefetch {
 struct ImageVolumeSupport {
   enum class State { kUnknown, kKept, kDropped };
   State state = State::kUnknown;
-  std::string fault;  // the reason, only for kDropped
+  std::string reason;  // only for kDropped
 };
 
 // The samples of a Prometheus check in one pool.
@@ -233,12 +236,13 @@ struct Snapshot {
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
-  std::string checks_fault;    // the reason why checks can't run (ChecksBlockUpdates); "": checks can run
+  std::string jobs_error;                            // the reason why checks of type Job can't run; "": they can run
+  std::string queries_error;                         // the reason why checks of Prometheus can't run; "": they can run
   bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` might not show that a Job has finished
   std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;
-  std::string prefetch_fault;  // the reason why DaemonSets can't be read, so no update starts; "": they can be read
+  std::string prefetch_error;  // the reason why DaemonSets can't be read, so no update starts; "": they can be read
   const HealthRecord* health = nullptr;  // the health before this reconcile; null: unknown
   // True if `health` was restored from a truncated list in status, and the list contains all pools that were in their
   // update. The omitted pools then count as soaked.
@@ -248,6 +252,9 @@ struct Snapshot {
   std::set<std::string> begun;   // groups whose update to revision `update` has begun; their approval stays valid
   WallTime now;
 };
+
+// Returns the selected pool with this name, or nullptr.
+const PoolRef* FindPool(const Snapshot& snapshot, std::string_view name);
 
 }  // namespace yad
 

@@ -11,23 +11,7 @@ std::string_view PoolStatusView::Text(std::string_view key) const {
   return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>()) : "";
 }
 
-bool PoolStatusView::joining() const { return BoolAt(*entry_, {"joining"}); }
-
-std::int64_t PoolStatusView::Number(std::string_view key) const { return IntAt(*entry_, {key}); }
-
-WallTime PoolStatusView::Time(std::string_view key) const { return ParseTime(std::string(Text(key))); }
-
-bool StatusView::is_ours() const { return Find(*status_, {"updateRevision"}) != nullptr; }
-
 bool StatusView::is_empty() const { return !status_->is_object() || status_->empty(); }
-
-std::string StatusView::current_revision() const { return StringAt(*status_, {"currentRevision"}); }
-
-std::string StatusView::update_revision() const { return StringAt(*status_, {"updateRevision"}); }
-
-std::string StatusView::completed_revision() const { return StringAt(*status_, {"completedRevision"}); }
-
-bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
 
 std::optional<PoolStatusView> StatusView::LastOfTruncated() const {
   const Json& list = ListAt(*status_, {"pools"});
@@ -55,8 +39,11 @@ std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
   return groups;
 }
 
-bool StatusView::HasCondition(std::string_view type) const {
-  return FindConditionIn(*status_, std::string(type)) != nullptr;
+bool StatusView::of_older_version() const {
+  const Json* complete = FindConditionIn(*status_, kCompleteCondition);
+  if (complete == nullptr) return true;
+  const std::int64_t generation = IntAt(*complete, {"observedGeneration"});  // 0: the CRD does not have the field
+  return generation != 0 && generation != IntAt(*status_, {"observedGeneration"});
 }
 
 std::vector<PoolStatusView> StatusView::pools() const {

@@ -51,14 +51,14 @@ class PoolStatusView {
   WallTime check_started() const { return Time("checkStartedAt"); }
   std::int64_t check_failures() const { return Number("checkFailures"); }
   std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }
-  bool joining() const;
+  bool joining() const { return BoolAt(*entry_, {"joining"}); }
 
   const Json& json() const { return *entry_; }  // the whole entry
 
  private:
   std::string_view Text(std::string_view key) const;
-  std::int64_t Number(std::string_view key) const;
-  WallTime Time(std::string_view key) const;
+  std::int64_t Number(std::string_view key) const { return IntAt(*entry_, {key}); }
+  WallTime Time(std::string_view key) const { return ParseTime(std::string(Text(key))); }
 
   const Json* entry_;
 };
@@ -70,12 +70,12 @@ class StatusView {
   explicit StatusView(Json&&) = delete;  // a temporary would not outlive the view
 
   // Returns whether this operator wrote the status. The status of OpenYurt has no updateRevision.
-  bool is_ours() const;
+  bool is_ours() const { return Find(*status_, {"updateRevision"}) != nullptr; }
   bool is_empty() const;
-  std::string current_revision() const;
-  std::string update_revision() const;
-  std::string completed_revision() const;
-  bool pools_truncated() const;  // `pools` lists only a part of the pools
+  std::string current_revision() const { return StringAt(*status_, {"currentRevision"}); }
+  std::string update_revision() const { return StringAt(*status_, {"updateRevision"}); }
+  std::string completed_revision() const { return StringAt(*status_, {"completedRevision"}); }
+  bool pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }  // `pools` is only a part of the pools
   // The next two functions are about the pools that a truncated list omits. The list ends with the Offline pools of
   // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So the last entry shows which phases
   // the omitted pools can have.
@@ -83,8 +83,9 @@ class StatusView {
   bool unlisted_have_soaked() const;  // true if all omitted pools were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
-  // Returns whether the status has this condition, with any value.
-  bool HasCondition(std::string_view type) const;
+  // Returns whether an operator version without condition Complete wrote the status last. Such a version either leaves
+  // the condition out, or keeps it unchanged from the status of a newer version, with the generation of that status.
+  bool of_older_version() const;
   std::vector<PoolStatusView> pools() const;
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -461,10 +460,8 @@ RevisionPtr CommonOrigin(const Snapshot& snapshot) {
   RevisionPtr common;
   const PlanMemo memo;
   for (const WorkloadRef& workload : snapshot.workloads) {
-    const auto pool =
-        std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), workload.pool,
-                         [](const PoolRef& one, const std::string& name) { return one.pool().name < name; });
-    if (pool == snapshot.pools.end() || pool->pool().name != workload.pool) continue;
+    const PoolRef* const pool = FindPool(snapshot, workload.pool);
+    if (pool == nullptr) continue;
     RevisionPtr origin = OriginOf(snapshot, *pool, workload, workload.object->Parse(), memo).spec.revision;
     if (origin == nullptr || (common != nullptr && origin != common)) return nullptr;
     common = std::move(origin);

@@ -47,26 +47,24 @@ std::string JobNameOf(const YurtAppDaemon& daemon, const Check& check, std::uint
   return CheckJobName(daemon, check, digest, update);
 }
 
+bool HasJobOf(const Snapshot& snapshot, const Check& check, const CheckedPool& pool) {
+  return std::any_of(snapshot.check_jobs.begin(), snapshot.check_jobs.end(), [&](const auto& named) {
+    const CheckJobState& state = named.second.state();
+    return state.pool == pool.name && state.check == check.name;
+  });
+}
+
 }  // namespace
 
 Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot.daemon.strategy.rolling.checks) {
   for (const Check& check : checks_) digests_.push_back(check.job_spec.is_null() ? 0 : CheckJobDigest(check));
 }
 
-Checks::CheckResult Checks::Unavailable() const { return Unavailable(snapshot_.checks_fault); }
-
 Checks::CheckResult Checks::Unavailable(std::string message) {
   return {CheckResult::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
 }
 
-bool Checks::HasJobOf(const Check& check, const CheckedPool& pool) const {
-  return std::any_of(snapshot_.check_jobs.begin(), snapshot_.check_jobs.end(), [&](const auto& named) {
-    const CheckJobState& state = named.second.state();
-    return state.pool == pool.name && state.check == check.name;
-  });
-}
-
-void Checks::NoteOutage(const CheckedPool& pool, CheckProgress& progress) const {
+void Checks::RecordOutage(const CheckedPool& pool, CheckProgress& progress) const {
   for (std::size_t i = 0; i < checks_.size(); ++i) {
     if (checks_[i].name != progress.name || checks_[i].job_spec.is_null()) continue;
     const auto job =
@@ -94,17 +92,18 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
       return {CheckResult::State::kRuns, name + " failed after an interruption of its check; it is being replaced"};
     }
     if (failed) return {CheckResult::State::kFailed, name + kFailed + state.message};
-    return snapshot_.checks_fault.empty() ? CheckResult{CheckResult::State::kRuns, name + kRuns} : Unavailable();
+    if (!snapshot_.jobs_error.empty()) return Unavailable(snapshot_.jobs_error);
+    return {CheckResult::State::kRuns, name + kRuns};
   }
   const auto rejected = snapshot_.rejected_jobs.find(checks.job);
   if (rejected != snapshot_.rejected_jobs.end() && rejected->second.final)
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
-  if (!snapshot_.checks_fault.empty()) return Unavailable();
+  if (!snapshot_.jobs_error.empty()) return Unavailable(snapshot_.jobs_error);
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
   // A deleted Job is created again. Its check also starts again if it had failed, or if the existing Job tested another
   // spec or update. If the server rejects the new Job, the retries do not start the check again.
   const bool replaces = progress.since != snapshot_.now && rejected == snapshot_.rejected_jobs.end() &&
-                        HasJobOf(check, pool);  // A check that begins now does not search all Jobs.
+                        HasJobOf(snapshot_, check, pool);  // A check that begins now does not search all Jobs.
   if (!progress.failure.empty() || replaces) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
@@ -129,7 +128,7 @@ Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedP
 
 Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPool& pool,
                                             CheckProgress& progress) const {
-  if (!snapshot_.checks_fault.empty()) return Unavailable();
+  if (!snapshot_.queries_error.empty()) return Unavailable(snapshot_.queries_error);
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
   // This process does not have the samples of an earlier leader. So the timeout counts only from this process's first
@@ -213,7 +212,7 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   // message in status.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
-  if (!health.verified && health.check && pool.offline) NoteOutage(pool, *health.check);
+  if (!health.verified && health.check && pool.offline) RecordOutage(pool, *health.check);
   if (health.verified || !health.soaked || pool.offline) return checks;
   const auto first = std::find_if(checks_.begin(), checks_.end(),
                                   [&](const Check& check) { return health.check && check.name == health.check->name; });
@@ -253,17 +252,18 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   return checks;
 }
 
-bool ChecksBlockUpdates(const Snapshot& snapshot) {
-  const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
-  // The operator can always read conditions.
-  return !snapshot.checks_fault.empty() && std::any_of(checks.begin(), checks.end(), [](const Check& check) {
-    return !check.dry_run && check.condition.empty();
-  });
+std::string ChecksError(const Snapshot& snapshot) {
+  for (const Check& check : snapshot.daemon.strategy.rolling.checks) {
+    if (check.dry_run || !check.condition.empty()) continue;  // The operator can always read conditions.
+    const std::string& fault = check.prometheus ? snapshot.queries_error : snapshot.jobs_error;
+    if (!fault.empty()) return fault;
+  }
+  return "";
 }
 
 bool IsGateUnknown(const Snapshot& snapshot) {
   if (snapshot.daemon.paused || (snapshot.freeze && snapshot.freeze->known)) return false;  // a user stops the updates
-  return snapshot.freeze || ChecksBlockUpdates(snapshot);
+  return snapshot.freeze || !ChecksError(snapshot).empty();
 }
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/rollout/windows.h"

@@ -53,7 +53,7 @@ struct Rollout {
   // The window that opens first, among the windows that pools wait for.
   std::optional<WindowState> next_window = {};
   // The reason why it is unknown when a window opens next (WindowState::fault). Otherwise "".
-  std::string window_fault = {};
+  std::string window_error = {};
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
   // The new value of kPercentGroupsAnnotation of the update revision, or "" if it does not change. Must be stored
   // before the other writes of the plan.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "operator/base/join.h"
+
 namespace yad {
 namespace {
-
-constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
 // Returns the images in `target`, the rendered workload after the update, that the workload does not have yet.
 std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& target) {
@@ -54,8 +54,8 @@ void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch)
     return;
   }
   if (state.observed && !no_node) {
-    prefetch.message += ": " + std::to_string(state.ready) + " of " + std::to_string(state.desired) +
-                        (state.desired == 1 ? " node has" : " nodes have") + " them";
+    prefetch.message +=
+        ": " + std::to_string(state.ready) + " of " + Pluralize(state.desired, "node has", "nodes have") + " them";
   }
   ApplyTimeout(daemon_set.since, prefetch);
   if (no_node && prefetch.due) prefetch.due = std::min(daemon_set.since + kNoNodeAfter, *prefetch.due);
@@ -78,7 +78,7 @@ PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
   if (snapshot_.image_volumes.state == ImageVolumeSupport::State::kDropped || !BringsImages(update)) return prefetch;
   prefetch.images = NewImages::kMissing;
   prefetch.name = PrefetchName(update.workload.object->meta().key.name);
-  prefetch.message = kWaits;
+  prefetch.message = "the pool's nodes pull the new images before the update";
   const auto found = snapshot_.prefetches.find(prefetch.name);
   const auto rejected = snapshot_.rejected_prefetches.find(prefetch.name);
   prefetch.exists = found != snapshot_.prefetches.end();

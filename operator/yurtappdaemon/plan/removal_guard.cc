@@ -5,15 +5,14 @@
 #include <cstdio>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 
 namespace yad {
 namespace {
 
 constexpr int kMostRemovals = 1'000'000;
-constexpr std::size_t kNamedWorkloads = 5;
-
-std::string PoolCount(std::size_t pools) { return std::to_string(pools) + (pools == 1 ? " pool" : " pools"); }
 
 std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
   std::set<std::string> pools;
@@ -33,13 +32,13 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
                     std::size_t pools_with_workloads, const PostponedRemovals& postponed) {
   const std::set<std::string> pools = PoolsOf(postponed.workloads);
   std::string text =
-      "the operator does not remove the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + ": ";
+      "the operator does not remove the " + TypeOf(daemon.kind).kind + "s of " + Pluralize(pools.size(), "pool") + ": ";
   if (reason == kTooManyRemovals && pools.size() <= facts.limit->Of(pools_with_workloads)) {
     text += "an earlier approval of removals was withdrawn";
   } else if (reason == kTooManyRemovals) {
     text += "--max-removals=" + facts.limit->ToString();
     if (facts.limit->percent) {
-      text += " of " + PoolCount(pools_with_workloads);
+      text += " of " + Pluralize(pools_with_workloads, "pool");
     }
     text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " at once";
   } else {
@@ -51,13 +50,7 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   }
   text += ". To allow the removal (token " + postponed.token + "): kubectl annotate yad " + daemon.meta.key.name +
           " -n " + daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + postponed.token + ". Pools: ";
-  std::size_t named = 0;
-  for (const std::string& pool : pools) {
-    if (named == kNamedWorkloads) break;
-    text += (named++ == 0 ? "" : ", ") + pool;
-  }
-  if (pools.size() > kNamedWorkloads) text += " and " + std::to_string(pools.size() - kNamedWorkloads) + " more";
-  return text;
+  return text + NameSome({pools.begin(), pools.end()});
 }
 
 // Returns those of `workloads` whose removal is blocked, and the reason. The reason has no meaning if the list is
@@ -90,9 +83,9 @@ Result<IntOrPercent> ParseRemovalLimit(const std::string& text) {
   IntOrPercent limit;
   limit.percent = text.ends_with('%');
   const char* end = text.data() + text.size() - (limit.percent ? 1 : 0);
-  const auto [at, fault] = std::from_chars(text.data(), end, limit.value);
+  const auto [at, error] = std::from_chars(text.data(), end, limit.value);
   const int most = limit.percent ? 100 : kMostRemovals;
-  if (fault != std::errc() || at != end || limit.value < 0 || limit.value > most) {
+  if (error != std::errc() || at != end || limit.value < 0 || limit.value > most) {
     return Fail(Reason::kInvalid,
                 "must be a number from 0 to 1000000, or a percentage from 0% to 100%; it is \"" + text + "\"");
   }

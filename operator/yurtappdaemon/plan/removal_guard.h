@@ -3,7 +3,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>

@@ -144,15 +144,15 @@ void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) con
   auto& rejected = entry.health.rejected;
   const bool held = result.held && result.exists;
   // The rejected creation may have used currentRevision and not the target. A quota rejects both revisions.
-  const bool is_creation = rejected && !result.exists && !IsRevisionsFault(rejected->reason);
+  const bool is_creation = rejected && !result.exists && !IsCausedByRevision(rejected->reason);
   const bool is_of_target = rejected && (is_creation || rejected->revision == target_.revision->name);
   if (result.on_target || held || !is_of_target) rejected.reset();
   if (rejected && entry.failure_reason.empty()) result.rejected = CountsAsFailure(rejected->reason, rejected->message);
-  const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
+  const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsCausedByRevision(rejected->reason);
   result.update_blocked = result.exists && not_its_fault;
   result.write_failed = result.exists && rejected && entry.failure_reason.empty() && !result.rejected && !not_its_fault;
-  result.creation_blocked =
-      !result.exists && (entry.failure_reason == kInvalidPoolName || (rejected && !IsRevisionsFault(rejected->reason)));
+  result.creation_blocked = !result.exists && (entry.failure_reason == kInvalidPoolName ||
+                                               (rejected && !IsCausedByRevision(rejected->reason)));
 }
 
 RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {

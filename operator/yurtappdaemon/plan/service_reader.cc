@@ -15,9 +15,7 @@ bool NamesServices(const Json& status) {
   return std::any_of(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !pool.service().empty(); });
 }
 
-bool HasTemplate(const ObjectPtr& revision) {
-  return static_cast<const RevisionProjection*>(revision->projection())->has_service;
-}
+bool HasTemplate(const ObjectPtr& revision) { return ProjectionOf<RevisionProjection>(revision).has_service; }
 
 }  // namespace
 
@@ -35,11 +33,8 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
     if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }
-  YAD_TRY(auto services, ControlledObjects(informer->store(), snapshot.daemon.meta));
-  for (ObjectPtr& object : services) {
-    std::string pool = object->meta().Label(kPoolNameLabel);
-    snapshot.services.push_back({std::move(object), std::move(pool)});
-  }
+  YAD_TRY(const auto services, ControlledObjects(informer->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : services) snapshot.services.push_back({object, object->meta().Label(kPoolNameLabel)});
   return true;
 }
 

@@ -10,13 +10,8 @@
 namespace yad {
 namespace {
 
-const RevisionContent* ContentWithService(const RenderSpec& spec) {
-  const bool has = spec.revision != nullptr && spec.revision->content.service_template.is_object();
-  return has ? &spec.revision->content : nullptr;
-}
-
-std::uint64_t ServiceMemoKey(const StoredObject& live, const PoolPlan& pool) {
-  return Fnv1a64(pool.to.revision->name, live.digest());
+bool HasServiceTemplate(const RevisionPtr& revision) {
+  return revision != nullptr && revision->content.service_template.is_object();
 }
 
 void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& memo, ServicePlan& service) {
@@ -24,7 +19,7 @@ void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& m
     service.action = ServiceAction::kCreate;  // fails while an old Service is being deleted, and is retried
     return;
   }
-  const std::uint64_t key = ServiceMemoKey(*service.live, pool);
+  const std::uint64_t key = Fnv1a64(pool.to.revision->name, service.live->digest());
   const auto known = memo.find(service.name);
   if (known != memo.end() && known->second == key) return;
   const Json live = service.live->Parse();
@@ -106,8 +101,7 @@ void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Pl
 }  // namespace
 
 bool NeedsServices(const Snapshot& snapshot) {
-  return std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(),
-                     [](const RevisionPtr& r) { return r->content.service_template.is_object(); });
+  return std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), HasServiceTemplate);
 }
 
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
@@ -115,7 +109,7 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
   const ServiceIndex index(snapshot);
   std::erase_if(memo, [&](const auto& entry) { return !index.by_name.contains(entry.first); });
   for (PoolPlan& pool : plan.pools) {
-    if (ContentWithService(pool.to) == nullptr || (!pool.workload && pool.action != WorkloadAction::kCreate)) continue;
+    if (!HasServiceTemplate(pool.to.revision) || (!pool.workload && pool.action != WorkloadAction::kCreate)) continue;
     ServicePlan service;
     service.name = NameFor(snapshot.daemon, pool, index);
     if (const auto live = index.by_name.find(service.name); live != index.by_name.end())

@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
 
-#include <optional>
-
+#include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 
@@ -12,13 +11,12 @@ namespace {
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
-std::string CountedPools(std::int64_t count, const char* one, const char* many) {
-  return std::to_string(count) + (count == 1 ? one : many);
-}
-
-std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
-  if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
-  return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
+// Returns whether more pools have failed on updateRevision than maxFailures of the daemon or of a group allows.
+bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
+  if (rollout != nullptr && rollout->decision.failed_group) return true;
+  const bool rolling = daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+  const auto pools = static_cast<std::size_t>(counts.desired);
+  return counts.failures() > (rolling ? static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(pools)) : 0);
 }
 
 // Returns whether the server rejects pools that do not have updateRevision, for example new pools, and maxFailures does
@@ -29,8 +27,7 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
 bool RejectsTooMany(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
-  if (input.rollout != nullptr && input.rollout->decision.failed_group) return true;
-  return counts.failures() > FailuresAllowed(input.snapshot.daemon, counts.desired);
+  return HasTooManyFailures(counts, input.snapshot.daemon, input.rollout);
 }
 
 bool IsComplete(const ConditionInput& input) {
@@ -48,12 +45,10 @@ Condition Ready(const ConditionInput& input) {
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
   }
-  if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
-  }
+  if (counts.all_offline()) return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
-            CountedPools(counts.waiting, " pool waits", " pools wait") + " to be updated to the update revision"};
+            Pluralize(counts.waiting, "pool waits", "pools wait") + " to be updated to the update revision"};
   }
   return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
 }
@@ -76,15 +71,12 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
     return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
   }
-  const bool group_failed = input.rollout != nullptr && input.rollout->decision.failed_group;
-  if (group_failed || counts.failures() > FailuresAllowed(daemon, counts.desired)) {
+  if (HasTooManyFailures(counts, daemon, input.rollout))
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
-  }
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
-    return condition(
-        "True", kWaitingForDeletion,
-        CountedPools(counts.waiting_for_user, " pool is updated when its", " pools are updated when their") +
-            " workload is deleted (OnDelete)");
+    return condition("True", kWaitingForDeletion,
+                     Pluralize(counts.waiting_for_user, "pool is updated when its", "pools are updated when their") +
+                         " workload is deleted (OnDelete)");
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
@@ -95,8 +87,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " +
-                         CountedPools(counts.waiting_for_user, " pool on its", " pools on their") +
-                         " present revision");
+                         Pluralize(counts.waiting_for_user, "pool on its", "pools on their") + " present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }
@@ -126,7 +117,7 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
 // Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may affect all pools:
 // a webhook fails, or the operator lacks a permission. The pool is then neither done nor a failure of the revision.
 bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
-  return !view.assigned && !view.late && IsRevisionsFault(result.failure_reason) &&
+  return !view.assigned && !view.late && IsCausedByRevision(result.failure_reason) &&
          !CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
@@ -164,7 +155,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
-    const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
+    const bool waits = plan.waiting_for != WaitingFor::kNone;
     const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
@@ -186,8 +177,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
 }
 
 bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
-  if (rollout != nullptr && rollout->decision.failed_group) return false;
-  return counts.unsettled == 0 && counts.failures() <= FailuresAllowed(daemon, counts.desired);
+  return counts.unsettled == 0 && !HasTooManyFailures(counts, daemon, rollout);
 }
 
 void SetConditions(const ConditionInput& input, Conditions& conditions) {
@@ -198,16 +188,11 @@ void SetConditions(const ConditionInput& input, Conditions& conditions) {
   conditions.Set(Ready(input));
   conditions.Set(Complete(input, complete, progressing));
   conditions.Set(progressing);
-  if (IsReconciling(input, complete, progressing)) {
-    conditions.Set({kReconcilingCondition, "True", progressing.reason, progressing.message});
-  } else {
-    conditions.Remove(kReconcilingCondition);
-  }
-  if (progressing.status == "False") {
-    conditions.Set({kStalledCondition, "True", progressing.reason, progressing.message});
-  } else {
-    conditions.Remove(kStalledCondition);
-  }
+  const auto set_if = [&](bool is_true, const char* type) {
+    is_true ? conditions.Set({type, "True", progressing.reason, progressing.message}) : conditions.Remove(type);
+  };
+  set_if(IsReconciling(input, complete, progressing), kReconcilingCondition);
+  set_if(progressing.status == "False", kStalledCondition);
   if (counts.failed > 0) {
     conditions.Set({"Degraded", "True", "PoolsFailed",
                     std::to_string(counts.failed) + " of " + std::to_string(counts.desired) + " pools failed"});

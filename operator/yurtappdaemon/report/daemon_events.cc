@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
+#include "operator/base/join.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
@@ -18,21 +19,15 @@ namespace {
 constexpr std::size_t kNamedPools = 8;
 
 std::string NamePools(const std::vector<std::string>& pools) {
-  return std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ") + NameSome(pools, kNamedPools);
+  return Pluralize(pools.size(), "pool") + ": " + NameSome(pools, kNamedPools);
 }
 
-void CountWrites(const char* operation, std::size_t count) {
-  if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_workload_writes_total", "Successful writes of workloads, by operation.",
-                      {{"operation", operation}})
-      .Increment(static_cast<double>(count));
-}
-
-void CountServiceWrites(const char* operation, std::size_t count) {
-  if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_service_writes_total", "Successful writes of pools' Services, by operation.",
-                      {{"operation", operation}})
-      .Increment(static_cast<double>(count));
+metrics::Counter& WritesOf(bool service, const char* operation) {
+  if (service)
+    return metrics::GetCounter("yurtappdaemon_service_writes_total",
+                               "Successful writes of pools' Services, by operation.", {{"operation", operation}});
+  return metrics::GetCounter("yurtappdaemon_workload_writes_total", "Successful writes of workloads, by operation.",
+                             {{"operation", operation}});
 }
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
@@ -55,24 +50,14 @@ std::string FailureReason(const PoolOutcome& result) {
   return result.plan->checks.verifying && check && !check->failure.empty() ? kCheckFailed : "";
 }
 
-}  // namespace
-
-void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
-                                 const std::vector<std::string>& contested, Memory& memory) const {
-  ReportWrites(snapshot.daemon, outcome);
-  ReportReverts(snapshot.daemon, outcome, contested);
-  ReportFailures(snapshot.daemon, outcome, memory);
-  ReportTolerated(snapshot.daemon, outcome);
-}
-
-void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const {
+void ReportWrites(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome) {
   const ObjectReference regarding = Regarding(daemon.meta);
   const std::string kind = TypeOf(daemon.kind).kind;
   const auto report = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
                           const std::string& what, bool service = false) {
-    service ? CountServiceWrites(action, pools.size()) : CountWrites(action, pools.size());
     if (pools.empty()) return;
-    events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
+    WritesOf(service, action).Increment(static_cast<double>(pools.size()));
+    events.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
     log::Info(
         service ? "Services written" : "Workloads written",
         {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"what", what}});
@@ -94,11 +79,12 @@ void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outc
   report(outcome.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
 }
 
-void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome,
-                                 const std::vector<std::string>& contested) const {
+// Reports the pools whose workloads another actor has changed after the operator's write.
+void ReportReverts(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome,
+                   const std::vector<std::string>& contested) {
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
     if (pools.empty()) return;
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
+    events.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
     log::Warn("Another client or the apiserver changes written workloads",
               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
   };
@@ -116,7 +102,8 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& out
        "the apiserver or an admission webhook has replaced the value of the template at " + first_rewritten);
 }
 
-void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const {
+void ReportFailures(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome,
+                    DaemonEvents::Memory& memory) {
   // Each failure causes only one event. After a restart, the failures that an earlier process has reported are read
   // from status.
   if (!memory.complete) {
@@ -139,8 +126,8 @@ void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& ou
     for (const PoolOutcome* result : results) names.push_back(result->plan->pool);
     const bool is_check = results.front()->failure_reason.empty();
     const std::string& message = is_check ? results.front()->plan->checks.message : results.front()->failure_message;
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, is_check ? "Verify" : "Write",
-                   NamePools(names) + ": " + message);
+    events.Record(Regarding(daemon.meta), EventType::kWarning, reason, is_check ? "Verify" : "Write",
+                  NamePools(names) + ": " + message);
     log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                {"reason", reason},
                                {"pools", names.size()},
@@ -148,15 +135,26 @@ void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& ou
   }
 }
 
-void DaemonEvents::ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const {
+// Reports the failures of checks with dryRun.
+void ReportTolerated(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome) {
   std::map<std::string, std::vector<std::string>> pools;
   for (const PoolOutcome& result : outcome.pools) {
     for (const std::string& failure : result.plan->checks.tolerated) pools[failure].push_back(result.plan->pool);
   }
   for (const auto& [failure, names] : pools) {
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, "CheckFailureTolerated", "Verify",
-                   NamePools(names) + ": " + failure);
+    events.Record(Regarding(daemon.meta), EventType::kWarning, "CheckFailureTolerated", "Verify",
+                  NamePools(names) + ": " + failure);
   }
+}
+
+}  // namespace
+
+void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
+                                 const std::vector<std::string>& contested, Memory& memory) const {
+  ReportWrites(events_, snapshot.daemon, outcome);
+  ReportReverts(events_, snapshot.daemon, outcome, contested);
+  ReportFailures(events_, snapshot.daemon, outcome, memory);
+  ReportTolerated(events_, snapshot.daemon, outcome);
 }
 
 void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,

@@ -37,14 +37,6 @@ class DaemonEvents {
   static void Forget(const ObjectKey& daemon);
 
  private:
-  void ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const;
-  // Reports the pools whose workloads another actor has changed after the operator's write.
-  void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome,
-                     const std::vector<std::string>& contested) const;
-  // Reports the failures of checks with dryRun.
-  void ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const;
-  void ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const;
-
   EventSink& events_;
 };
 

@@ -58,7 +58,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       return "the site holds the pool" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) +
              " (kubectl yad release " + plan.pool + ")";
     case WaitingFor::kFreeze:
-      if (!context.snapshot.freeze) return DescribeFault(context.snapshot);
+      if (!context.snapshot.freeze) return DescribeBlockingError(context.snapshot);
       return DescribeFreeze(*context.snapshot.freeze);
     case WaitingFor::kWindow:
       if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
@@ -101,9 +101,9 @@ class View {
     state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
     view_.joining = view_.workload == nullptr && plan_.health.joins;
     deleting_ = view_.workload != nullptr && view_.workload->object->meta().deleting();
-    JudgeHealth();
-    JudgeFailure();
-    JudgeUpdate();
+    SetHealth();
+    SetFailure();
+    SetUpdate();
     SetPhase();
     SetWait();
     SetCheck();
@@ -120,7 +120,7 @@ class View {
  private:
   bool rolling() const { return context_.rollout != nullptr; }
 
-  void JudgeHealth() {
+  void SetHealth() {
     written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
     update_outstanding_ =
         result_.outstanding && (plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt);
@@ -154,7 +154,7 @@ class View {
            state_->deadline_exceeded_at > old_->last_transition();
   }
 
-  void JudgeFailure() {
+  void SetFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
     if (view_.reason.empty() && CheckHasFailed()) {
@@ -173,7 +173,7 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExcused());
+    view_.revision_failed = IsCausedByRevision(view_.reason) && !(view_.late && IsExcused());
     view_.other_cause = !view_.reason.empty() && !view_.revision_failed;
   }
 
@@ -197,7 +197,7 @@ class View {
     return context_.rollout->target.is_current || plan_.health.rejected || !plan_.failure_reason.empty();
   }
 
-  void JudgeUpdate() {
+  void SetUpdate() {
     const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding_;
@@ -215,7 +215,7 @@ class View {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
       if (plan_.offline_after_update) {
-        SetDark();
+        SetOfflineAfterUpdate();
       } else if (view_.reason.empty()) {
         view_.reason = kNoReadyNode;
       }
@@ -239,14 +239,14 @@ class View {
     SetUnhealthySeconds();
   }
 
-  void SetDark() {
+  void SetOfflineAfterUpdate() {
     const bool outage = plan_.health.deadline_paused;
     view_.reason = outage ? kSitesOffline : kWentDarkAfterUpdate;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExcused();
     view_.other_cause = view_.late && !view_.revision_failed;
     if (outage) {
-      view_.message = "the pool went offline after its update, and so did pools that were not updated";
+      view_.message = "the pool went offline after its update, but pools that were not updated went offline too";
     } else if (plan_.overdue) {
       view_.message = "the pool went offline after its update, and has failed on the revision";
     } else {
@@ -306,7 +306,9 @@ class View {
   void SetWait() {
     if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
     view_.waiting_for = ToString(plan_.waiting_for);
-    if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
+    const std::string end = HowItEnds(plan_, context_);
+    // A new leader restores the failure of a check from the message, so nothing is added to this message.
+    if (!end.empty() && view_.reason != kCheckFailed) view_.message += (view_.message.empty() ? "" : "; ") + end;
     if (plan_.waiting_for != WaitingFor::kHold || !view_.reason.empty()) return;
     if (plan_.gate.invalid_windows) view_.reason = kInvalidWindow;
     if (plan_.gate.maintenance) view_.reason = kNodeMaintenance;

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"

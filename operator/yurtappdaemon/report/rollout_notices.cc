@@ -13,21 +13,10 @@ namespace {
 constexpr Duration kRepeatEnds = std::chrono::hours(24);
 constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
 
-const char* StageName(RolloutStage stage) {
-  switch (stage) {
-    case RolloutStage::kUnderway:
-      return "began";
-    case RolloutStage::kWaitsForApproval:
-      return "waiting-for-approval";
-    case RolloutStage::kStopped:
-      return "stopped";
-    case RolloutStage::kRollbackComplete:
-      return "rolled-back";
-    case RolloutStage::kComplete:
-      return "complete";
-  }
-  return "";
-}
+// In the order of RolloutStage.
+constexpr const char* kStageNames[] = {"began", "waiting-for-approval", "stopped", "rolled-back", "complete"};
+
+const char* StageName(RolloutStage stage) { return kStageNames[static_cast<std::size_t>(stage)]; }
 
 // Returns a string that identifies a stage of a rollout.
 // - The string of kUnderway never changes, because a rollout begins only once.

@@ -30,7 +30,7 @@ inline constexpr char kPaused[] = "Paused";
 std::string DescribeFreeze(const Freeze& freeze);
 
 // Returns the reason why no update starts although there is no freeze.
-std::string DescribeFault(const Snapshot& snapshot);
+std::string DescribeBlockingError(const Snapshot& snapshot);
 
 // Returns the condition Progressing for RollingUpdate. Returns nullopt if the rollout neither runs nor is stopped. The
 // caller then sets the same condition as for other strategies.

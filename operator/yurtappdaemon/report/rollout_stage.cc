@@ -19,7 +19,7 @@ RolloutStage StageOf(const std::string& reason) {
 
 ShownStage ShownStageOf(const Json& status) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
-  const bool ended = complete != nullptr && StringAt(*complete, {"status"}) == "True";
+  const bool ended = IsTrue(complete);
   const Json* shown = ended ? complete : FindConditionIn(status, kProgressingCondition);
   if (shown == nullptr) return {};
   ShownStage state;
@@ -41,8 +41,7 @@ RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& 
     return key;
   }
   for (const ObjectPtr& revision : revisions.all) {
-    if (revision->meta().key.name == key.revision)
-      key.number = static_cast<const RevisionProjection*>(revision->projection())->number;
+    if (revision->meta().key.name == key.revision) key.number = ProjectionOf<RevisionProjection>(revision).number;
   }
   return key;
 }

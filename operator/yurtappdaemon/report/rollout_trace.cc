@@ -15,21 +15,10 @@ namespace {
 using TraceStep = RolloutTrace::Step;
 using Memory = RolloutTrace::Memory;
 
-const char* StepName(TraceStep step) {
-  switch (step) {
-    case TraceStep::kWait:
-      return "wait";
-    case TraceStep::kUpdate:
-      return "update";
-    case TraceStep::kSoak:
-      return "soak";
-    case TraceStep::kCheck:
-      return "check";
-    case TraceStep::kDone:
-      break;
-  }
-  return "";
-}
+// In the order of RolloutTrace::Step.
+constexpr const char* kStepNames[] = {"wait", "update", "soak", "check", ""};
+
+const char* StepName(TraceStep step) { return kStepNames[static_cast<std::size_t>(step)]; }
 
 // Returns nullopt if the phase does not change the step.
 std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
@@ -125,7 +114,7 @@ class Spans {
     if (start < since)
       Add(StepName(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
     memory_.pools[pool] = {step, since};
-    NoteGroup(pool, step == TraceStep::kDone ? start : since, since);
+    ExtendGroup(pool, step == TraceStep::kDone ? start : since, since);
     if (step != TraceStep::kDone) return;
     Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
     span.attributes["yurtappdaemon.phase"] = ToString(phase);
@@ -149,23 +138,18 @@ class Spans {
   // Returns the index of the pool's group. Returns nullopt if the strategy has no groups, or if the pool is not
   // selected.
   std::optional<std::size_t> GroupOf(const std::string& pool) {
-    if (snapshot_.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
-    if (!groups_) {
-      groups_.emplace();
-      const std::vector<std::size_t> of_pool = GroupsOf(snapshot_).of_pool;
-      for (std::size_t i = 0; i < of_pool.size(); ++i)
-        (*groups_)[snapshot_.pools[i].object->meta().key.name] = of_pool[i];
-    }
-    const auto found = groups_->find(pool);
-    if (found == groups_->end() || found->second >= snapshot_.daemon.strategy.rolling.groups.size())
-      return std::nullopt;
-    return found->second;
+    const PoolRef* const selected = FindPool(snapshot_, pool);
+    const UpdateStrategy& strategy = snapshot_.daemon.strategy;
+    if (selected == nullptr || strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
+    if (groups_.empty()) groups_ = GroupsOf(snapshot_).of_pool;
+    const std::size_t group = groups_[static_cast<std::size_t>(selected - snapshot_.pools.data())];
+    return group < strategy.rolling.groups.size() ? std::optional(group) : std::nullopt;
   }
   std::string ParentOf(const std::string& pool) {
     const auto group = GroupOf(pool);
     return group ? GroupId(snapshot_.daemon.strategy.rolling.groups[*group].name) : RootId();
   }
-  void NoteGroup(const std::string& pool, WallTime begin, WallTime end) {
+  void ExtendGroup(const std::string& pool, WallTime begin, WallTime end) {
     const auto index = GroupOf(pool);
     if (!index) return;
     auto& group = memory_.groups.try_emplace(*index, Memory::Group{begin, end}).first->second;
@@ -184,7 +168,7 @@ class Spans {
   const Snapshot& snapshot_;
   Memory& memory_;
   std::string trace_;
-  std::optional<std::map<std::string, std::size_t>> groups_;
+  std::vector<std::size_t> groups_;  // by the index of a selected pool; empty: not known yet
   std::vector<Span>& spans_;
 };
 

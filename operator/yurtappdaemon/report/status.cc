@@ -7,7 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/workload/images.h"
+#include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
@@ -52,7 +52,7 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
       (view.phase != PoolPhase::kOffline || IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason))) {
     view.since = old->last_transition_text();
     // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
-    // (MoveBy).
+    // (ShiftTimes).
     if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
   }
   return view;
@@ -217,7 +217,7 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
     if (snapshot.prefetches.empty()) conditions.Remove(kPrefetchUnavailable);
   } else if (image_volumes.state == State::kDropped) {
     conditions.Set({kPrefetchUnavailable, "True", "NoImageVolumes",
-                    "updates do not wait until nodes have pulled the new images: " + image_volumes.fault});
+                    "updates do not wait until nodes have pulled the new images: " + image_volumes.reason});
   } else if (image_volumes.state == State::kKept) {
     conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", "the apiserver keeps image volumes"});
   }
@@ -320,16 +320,15 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
   return status;
 }
 
-bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
+bool ShowsBlocked(const Json& status, const std::string& reason, const Error& error) {
   const Json* failure = FindConditionIn(status, kFailure);
-  return failure != nullptr && StringAt(*failure, {"status"}) == "True" && StringAt(*failure, {"reason"}) == reason &&
+  return IsTrue(failure) && StringAt(*failure, {"reason"}) == reason &&
          StringAt(*failure, {"message"}) == Cut(error.message, kMaxMessage);
 }
 
-bool SaysRemovalBlocked(const Json& status, const std::string& token) {
+bool ShowsRemovalBlocked(const Json& status, const std::string& token) {
   const Json* blocked = FindConditionIn(status, kRemovalBlocked);
-  return blocked != nullptr && StringAt(*blocked, {"status"}) == "True" &&
-         StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
+  return IsTrue(blocked) && StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
 }
 
 }  // namespace yad

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
 
 namespace yad {
 namespace {
@@ -40,8 +39,8 @@ std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& g
   Places places;
   for (std::size_t at = 0; at < text.size(); at += kDigits) {
     const char* const end = text.data() + at + kDigits;
-    const auto [rest, fault] = std::from_chars(text.data() + at, end, places.emplace_back(), 16);
-    if (fault != std::errc() || rest != end) return std::nullopt;
+    const auto [rest, error] = std::from_chars(text.data() + at, end, places.emplace_back(), 16);
+    if (error != std::errc() || rest != end) return std::nullopt;
   }
   std::sort(places.begin(), places.end());
   return places;

@@ -127,7 +127,7 @@ enum class Step {
 // The state of a rollout as a whole.
 enum class RolloutState {
   kComplete,            // all pools are updated, except those that the partition or a hold blocks
-  kMoving,              // updates run, or updated pools are not yet healthy, soaked and checked
+  kProgressing,         // updates run, or updated pools are not yet healthy, soaked and checked
   kWaitingForApproval,  // the rollout waits for the approval of `group`
   kWaitingForWindow,    // all remaining updates wait for update windows
   kFrozen,              // all remaining updates wait for the end of the freeze

@@ -1,42 +1,21 @@
 #include "operator/yurtappdaemon/rollout/waiting_for.h"
 
-namespace yad {
+#include <iterator>
 
-std::string_view ToString(WaitingFor reason) {
-  switch (reason) {
-    case WaitingFor::kNone:
-      return "";
-    case WaitingFor::kSlot:
-      return "Slot";
-    case WaitingFor::kGroup:
-      return "Group";
-    case WaitingFor::kApproval:
-      return "Approval";
-    case WaitingFor::kPartition:
-      return "Partition";
-    case WaitingFor::kHold:
-      return "Hold";
-    case WaitingFor::kFreeze:
-      return "Freeze";
-    case WaitingFor::kWindow:
-      return "Window";
-    case WaitingFor::kPrefetch:
-      return "Prefetch";
-    case WaitingFor::kPause:
-      return "Pause";
-    case WaitingFor::kDeletion:
-      return "Deletion";
-  }
-  return "";
-}
+namespace yad {
+namespace {
+
+// In the order of WaitingFor.
+constexpr std::string_view kWaitingForValues[] = {"",       "Slot",   "Group",    "Approval", "Partition", "Hold",
+                                                  "Freeze", "Window", "Prefetch", "Pause",    "Deletion"};
+static_assert(std::size(kWaitingForValues) == static_cast<std::size_t>(WaitingFor::kDeletion) + 1);
+
+}  // namespace
+
+std::string_view ToString(WaitingFor reason) { return kWaitingForValues[static_cast<std::size_t>(reason)]; }
 
 const std::vector<std::string_view>& WaitingForValues() {
-  static const std::vector<std::string_view> kValues = [] {
-    std::vector<std::string_view> values;
-    for (int i = 1; !ToString(static_cast<WaitingFor>(i)).empty(); ++i)
-      values.push_back(ToString(static_cast<WaitingFor>(i)));
-    return values;
-  }();
+  static const std::vector<std::string_view> kValues(std::begin(kWaitingForValues) + 1, std::end(kWaitingForValues));
   return kValues;
 }
 

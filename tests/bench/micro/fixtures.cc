@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 
 namespace yad::bench {
 namespace {

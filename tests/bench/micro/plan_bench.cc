@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "operator/yurtappdaemon/report/status.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/work_queue.h"
 #include "tests/bench/micro/fixtures.h"

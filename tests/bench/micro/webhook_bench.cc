@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "tests/bench/micro/fixtures.h"
 #include "tests/unit/webhook/admission.h"
 

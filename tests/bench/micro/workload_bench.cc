@@ -1,7 +1,7 @@
 // Measures pure functions on one object: parsing, rendering, merging, hashing and selectors.
 #include <benchmark/benchmark.h>
 
-#include "operator/json/json_codec.h"
+#include "operator/json/json_document.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/render.h"
 #include "tests/bench/micro/fixtures.h"

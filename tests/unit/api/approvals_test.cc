@@ -1,6 +1,6 @@
-#include "operator/api/approvals.h"
-
 #include <gmock/gmock.h>
+
+#include "operator/api/update_strategy.h"
 
 namespace yad {
 namespace {

@@ -27,8 +27,6 @@ TEST(FieldErrorTest, MessagesAreThoseOfApimachinery) {
            Case{FieldError::Duplicate("spec.a", "x"), "spec.a: Duplicate value: \"x\"", "FieldValueDuplicate"},
            Case{FieldError::TypeInvalid("spec.a", true, "must be a string"),
                 "spec.a: Invalid value: true: must be a string", "FieldValueTypeInvalid"},
-           Case{FieldError{FieldError::Type::kTooLong, "spec.a", "", "may not be more than 3 bytes"},
-                "spec.a: Too long: may not be more than 3 bytes", "FieldValueTooLong"},
        }) {
     EXPECT_EQ(one.error.ToString(), one.text);
     const Cause cause = one.error.ToCause();

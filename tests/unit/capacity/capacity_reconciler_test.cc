@@ -347,6 +347,26 @@ TEST(CapacityReconcilerTest, ShortageWhosePodsAreGoneIsKeptAndNoPodIsReportedAsW
   EXPECT_EQ(is_short(), "False");
 }
 
+// For example, an earlier leader wrote it a moment ago. It is the only memory of the failed join.
+TEST(CapacityReconcilerTest, ShortageThatTheCacheDoesNotShowIsKept) {
+  CapacityWorld world;
+  world.Run(3);
+  world.Sync();
+  const Json shortage = {{"requirements", {{"cpu", "1"}}}, {"pods", {"shop/q"}}, {"reason", "JoinTimeout"}};
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"},
+                     [&](Json& object) { object["status"]["shortages"] = Json::array({shortage}); });
+  world.AddPod("p");
+  for (int i = 0; i < 20; ++i) {
+    world.clock.Advance(std::chrono::seconds(1));
+    world.Schedule();
+    world.SyncPods();
+    (void)world.Pass();
+  }
+  EXPECT_EQ(world.Status()["shortages"], Json::array({shortage}));
+  world.Run(2);
+  EXPECT_NE(world.Status()["shortages"], Json::array({shortage})) << "the pod that waits is added";
+}
+
 TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");

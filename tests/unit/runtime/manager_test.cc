@@ -209,7 +209,7 @@ TEST_F(ManagerTest, ReadinessReportsEveryMissingCondition) {
   manager_->AddReadyCheck("good", [] { return std::string(); });
   manager_->AddReadyCheck("broken", []() -> std::string { throw std::runtime_error("oh"); });
   EXPECT_EQ(manager_->NotReady(),
-            "informer configmaps: Empty\nwebhook: no certificate yet\nbroken: the check threw an exception: oh\n");
+            "informer configmaps: Empty\nwebhook: no certificate yet\nbroken: unhandled exception: oh\n");
 }
 
 TEST_F(ManagerTest, LostLeaseEndsRunAtOnceEvenIfAControllerStillRuns) {

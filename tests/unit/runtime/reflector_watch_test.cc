@@ -144,7 +144,7 @@ TEST_F(ReflectorTest, AListThatIsOlderThanTheStoreIsIgnored) {
   EXPECT_THAT(TakeChanges(), ElementsAre("b -->30"));
 }
 
-TEST_F(ReflectorTest, ListsThatAreOlderThanTheStoreForAMinuteEndTheReflector) {
+TEST_F(ReflectorTest, ReflectorEndsAfterAMinuteOfListsOlderThanTheStore) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});  // etcd was restored from a backup
   stream->PushEvent("ERROR", GoneEvent());
@@ -279,7 +279,7 @@ TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
 }
 
 // For example, etcd was restored from a backup, and the watches begin at a version that the server has not reached.
-TEST_F(ReflectorTest, WatchesThatAreCutAndReportNoEventForTenMinutesAreFollowedByAList) {
+TEST_F(ReflectorTest, ListFollowsTenMinutesOfCutWatchesWithoutEvents) {
   const Error cut{Reason::kTransport, "the connection broke", 0, {}, {}};
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   for (int passed = 35; passed < 630; passed += 35) {

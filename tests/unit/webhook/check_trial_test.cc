@@ -66,6 +66,11 @@ TEST_F(CheckTrialTest, WarningNamesTheFlagIfPrometheusIsNotConfigured) {
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
 }
 
+TEST_F(CheckTrialTest, WarningWithoutPrometheusSaysThatDryRunDoesNotStopUpdates) {
+  daemon_.strategy.rolling.checks[0].dry_run = true;
+  EXPECT_THAT(Try(nullptr).warnings, ElementsAre(HasSubstr("the check never passes, and each updated pool waits")));
+}
+
 TEST_F(CheckTrialTest, PoolOutsideAStringLiteralIsAWarning) {
   PrometheusCheck& prometheus = *daemon_.strategy.rolling.checks[0].prometheus;
   prometheus.query = "errors_{{nodepool-name}}";

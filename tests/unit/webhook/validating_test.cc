@@ -197,6 +197,24 @@ TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnInvalidCheck) {
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("ports[0].containerPort: Invalid value: 99999")));
 }
 
+TEST_F(ValidatingTest, NewCheckOfAConditionOfKubernetesIsRejectedAndAKnownOneIsAWarning) {
+  const auto checking = [](const char* type) {
+    const Json check = {{"name", "up"}, {"condition", {{"type", type}}}};
+    return With(DaemonJson(), "/updateStrategy",
+                {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", Json::array({check})}}}});
+  };
+  const std::string field = "spec.updateStrategy.rollingUpdate.checks[0].condition.type: Invalid value: ";
+  for (const char* type : {"Available", "Progressing", "ReplicaFailure"}) {
+    EXPECT_THAT(CausesOf(Create(checking(type))), ElementsAre(StartsWith(field))) << type;
+    EXPECT_THAT(CausesOf(Update(checking(type), checking("Other"))), ElementsAre(StartsWith(field))) << type;
+    EXPECT_TRUE(ValidateYurtAppDaemon(checking(type)).empty()) << "the operator reconciles stored objects";
+  }
+  const AdmissionAnswer answer = Update(With(checking("Available"), "/paused", true), checking("Available"));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("would never pass")));
+  EXPECT_TRUE(Create(checking("Other")).allowed);
+}
+
 TEST_F(ValidatingTest, StaticFaultsAndFaultsOfDryRunsAreReportedTogether) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse(

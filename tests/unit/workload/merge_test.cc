@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "operator/workload/patch.h"
 #include "operator/workload/semantics.h"
 #include "tests/unit/workload/json.h"
 

@@ -33,7 +33,7 @@ struct DiagnosisCase {
   bool deleting = false;
   bool gave_up = false;
   std::vector<Json> pods = {};
-  std::optional<PodFault> seen = std::nullopt;
+  std::optional<PodProblem> seen = std::nullopt;
 
   Diagnosis Diagnose() const {
     std::vector<PodFacts> facts;
@@ -56,7 +56,7 @@ TEST(StateTest, WorkloadThatIsBeingDeletedHasStateDestroy) {
 TEST(StateTest, WorkloadWithAMissingDependencyHasStateWaiting) {
   EXPECT_EQ((DiagnosisCase{.pods = {MissingPod(), CrashingPod(1)}}.State()), "Waiting");
   EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {MissingPod()}}.State()), "Waiting");
-  EXPECT_EQ((DiagnosisCase{.seen = PodFault{kFailedCreate, "serviceaccount \"x\" not found", true}}.State()),
+  EXPECT_EQ((DiagnosisCase{.seen = PodProblem{kFailedCreate, "serviceaccount \"x\" not found", true}}.State()),
             "Waiting");
 }
 

@@ -107,7 +107,7 @@ TEST_F(LiveChecksTest, APoolThatReturnsIsDetectedAfterTheSharedListExpires) {
   LiveChecks checks = Checks();
   EXPECT_TRUE(checks.MayRemove(PoolNumber(0), ""));
   world_.AddPool(PoolNumber(1));
-  world_.clock.Advance(kSharedAnswerAge + std::chrono::milliseconds(1));
+  world_.clock.Advance(kSharedResponseAge + std::chrono::milliseconds(1));
   EXPECT_FALSE(checks.MayRemove(PoolNumber(1), ""));
   EXPECT_TRUE(checks.MayRemove(PoolNumber(2), ""));
 }

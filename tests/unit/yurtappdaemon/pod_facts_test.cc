@@ -16,14 +16,14 @@ const WallTime kReadAt = ParseTime("2026-01-02T03:04:05Z");
 
 // Returns "reason: message", or "-" if there is no problem.
 std::string FaultOf(const Json& pod) {
-  const auto fault = ExaminePod(pod, kReadAt).fault;
-  return fault ? fault->reason + ": " + fault->message : "-";
+  const auto problem = ExaminePod(pod, kReadAt).problem;
+  return problem ? problem->reason + ": " + problem->message : "-";
 }
 
 TEST(PodFactsTest, AReadyPodHasNoFault) {
   const PodFacts facts = ExaminePod(ReadyPod(), kReadAt);
   EXPECT_TRUE(facts.ready);
-  EXPECT_FALSE(facts.fault);
+  EXPECT_FALSE(facts.problem);
   EXPECT_EQ(facts.revision, "r1");
 }
 
@@ -35,10 +35,10 @@ TEST(PodFactsTest, UnschedulablePodHasTheSchedulersMessage) {
 }
 
 TEST(PodFactsTest, AnImageThatCannotBePulledHasOneReasonForAllKubeletErrors) {
-  const char* const fault = "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled: no such tag";
-  EXPECT_EQ(FaultOf(WaitingIn("ErrImagePull", "no such tag")), fault);
+  const char* const problem = "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled: no such tag";
+  EXPECT_EQ(FaultOf(WaitingIn("ErrImagePull", "no such tag")), problem);
   EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\": ErrImagePull: no such tag")),
-            fault);
+            problem);
   EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\"")),
             "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled");
   EXPECT_EQ(FaultOf(WaitingIn("InvalidImageName", "couldn't parse")),
@@ -48,10 +48,10 @@ TEST(PodFactsTest, AnImageThatCannotBePulledHasOneReasonForAllKubeletErrors) {
 }
 
 TEST(PodFactsTest, CrashedContainerIsReportedWithItsExitCodeAfterItsRestart) {
-  const char* const fault = "CrashLoopBackOff: container \"main\" ended with exit code 3";
-  EXPECT_EQ(FaultOf(CrashingPod(3)), fault);
-  EXPECT_EQ(FaultOf(PodIn(Ended(3))), fault);
-  EXPECT_EQ(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}}, Ended(3))), fault);
+  const char* const problem = "CrashLoopBackOff: container \"main\" ended with exit code 3";
+  EXPECT_EQ(FaultOf(CrashingPod(3)), problem);
+  EXPECT_EQ(FaultOf(PodIn(Ended(3))), problem);
+  EXPECT_EQ(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}}, Ended(3))), problem);
   EXPECT_EQ(FaultOf(CrashingPod(0)), "CrashLoopBackOff: container \"main\" ended with exit code 0")
       << "it should run on";
 }
@@ -82,11 +82,11 @@ TEST(PodFactsTest, OldCrashIsIgnored) {
 }
 
 TEST(PodFactsTest, ContainerThatCannotStartIsACrashWithTheRuntimesMessage) {
-  const char* const fault = "CrashLoopBackOff: container \"main\" can't be started: exec: \"run\": not found";
-  EXPECT_EQ(FaultOf(WaitingIn("RunContainerError", "exec: \"run\": not found")), fault);
+  const char* const problem = "CrashLoopBackOff: container \"main\" can't be started: exec: \"run\": not found";
+  EXPECT_EQ(FaultOf(WaitingIn("RunContainerError", "exec: \"run\": not found")), problem);
   EXPECT_EQ(FaultOf(PodIn({{"waiting", {{"reason", "CrashLoopBackOff"}}}},
                           Ended(128, "StartError", "exec: \"run\": not found"))),
-            fault);
+            problem);
 }
 
 TEST(PodFactsTest, FaultOfAnInitContainerIsReportedAndItsSuccessIsNot) {
@@ -112,13 +112,13 @@ TEST(PodFactsTest, OutOfMemoryIsReportedWithTheLimitDuringBackOff) {
 TEST(PodFactsTest, MissingConfigMapOrSecretIsReportedAsAMissingDependency) {
   const Json pod = WaitingIn("CreateContainerConfigError", "configmap \"settings\" not found");
   EXPECT_EQ(FaultOf(pod), "CreateContainerConfigError: container \"main\": configmap \"settings\" not found");
-  EXPECT_TRUE(ExaminePod(pod, kReadAt).fault->missing);
+  EXPECT_TRUE(ExaminePod(pod, kReadAt).problem->missing);
   const Json root =
       WaitingIn("CreateContainerConfigError",
                 "container has runAsNonRoot and image will run as root (pod: \"p_ns(u)\", container: main)");
   EXPECT_EQ(FaultOf(root),
             "CreateContainerConfigError: container \"main\": container has runAsNonRoot and image will run as root");
-  EXPECT_FALSE(ExaminePod(root, kReadAt).fault->missing);
+  EXPECT_FALSE(ExaminePod(root, kReadAt).problem->missing);
 }
 
 TEST(PodFactsTest, UnknownWaitingReasonIsReported) {
@@ -187,36 +187,37 @@ TEST(PodFactsTest, FaultsAreOrderedBySeverityAndThenByMessage) {
   for (std::size_t i = 0; i + 1 < std::size(order); ++i) {
     EXPECT_TRUE(IsWorse({order[i], "z", false}, {order[i + 1], "a", false})) << order[i];
     EXPECT_FALSE(IsWorse({order[i + 1], "a", false}, {order[i], "z", false})) << order[i];
-    EXPECT_TRUE(IsFaultOfPods(order[i]));
+    EXPECT_TRUE(IsPodProblem(order[i]));
   }
   EXPECT_TRUE(IsWorse({"Unschedulable", "a", false}, {"Unschedulable", "b", false})) << "else by message";
-  EXPECT_FALSE(IsFaultOfPods("WorkloadConflict"));
-  EXPECT_FALSE(IsFaultOfPods(""));
+  EXPECT_FALSE(IsPodProblem("WorkloadConflict"));
+  EXPECT_FALSE(IsPodProblem(""));
 }
 
 TEST(FaultOfEventsTest, MountFaultHasTheKubeletsMessage) {
-  const auto fault = FaultOfEvents(
+  const auto problem = ProblemOfEvents(
       {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
                                                                "MountVolume.SetUp failed for volume \"cfg\" : "
                                                                "configmap \"settings\" not found")},
       kReadAt);
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->reason, "FailedMount");
-  EXPECT_EQ(fault->message, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"settings\" not found");
-  EXPECT_TRUE(fault->missing);
-  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}, kReadAt));
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->reason, "FailedMount");
+  EXPECT_EQ(problem->message, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"settings\" not found");
+  EXPECT_TRUE(problem->missing);
+  EXPECT_FALSE(ProblemOfEvents({WarningEvent("Unhealthy", "probe failed")}, kReadAt));
 }
 
 TEST(FaultOfEventsTest, SummaryIsUsedOnlyWithoutAnotherEvent) {
   const Json sum = WarningEvent("FailedMount", "Unable to attach or mount volumes: timed out");
-  EXPECT_THAT(FaultOfEvents({sum}, kReadAt)->message, HasSubstr("timed out"));
-  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kReadAt)->message, "no such disk");
+  EXPECT_THAT(ProblemOfEvents({sum}, kReadAt)->message, HasSubstr("timed out"));
+  EXPECT_EQ(ProblemOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kReadAt)->message,
+            "no such disk");
 }
 
 TEST(FaultOfEventsTest, NewestEventIsReported) {
-  EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
-                           WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
-                          kReadAt)
+  EXPECT_EQ(ProblemOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
+                             WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
+                            kReadAt)
                 ->message,
             "b: new");
 }
@@ -229,28 +230,28 @@ TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsIgnored) {
   };
   for (const char* reason : {"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox"}) {
     const Json failed = WarningEvent(reason, "timed out", "2026-01-02T03:01:00Z");
-    EXPECT_FALSE(FaultOfEvents({failed, pulling("2026-01-02T03:01:03Z")}, kReadAt)) << reason;
-    EXPECT_TRUE(FaultOfEvents({pulling("2026-01-02T03:00:57Z"), failed}, kReadAt)) << reason;
+    EXPECT_FALSE(ProblemOfEvents({failed, pulling("2026-01-02T03:01:03Z")}, kReadAt)) << reason;
+    EXPECT_TRUE(ProblemOfEvents({pulling("2026-01-02T03:00:57Z"), failed}, kReadAt)) << reason;
   }
   const Json old = WarningEvent("FailedCreate", "pods \"p\" is forbidden: no", "2026-01-02T03:00:00Z");
-  EXPECT_TRUE(FaultOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kReadAt));
+  EXPECT_TRUE(ProblemOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kReadAt));
 }
 
 TEST(FaultOfEventsTest, LastEventExpiresAfterSomeMinutes) {
   const std::vector<Json> events{WarningEvent("FailedMount", "a: timed out", "2026-01-02T03:04:00Z")};
-  EXPECT_TRUE(FaultOfEvents(events, kReadAt + std::chrono::minutes(5)));
-  EXPECT_FALSE(FaultOfEvents(events, kReadAt + std::chrono::minutes(7)));
+  EXPECT_TRUE(ProblemOfEvents(events, kReadAt + std::chrono::minutes(5)));
+  EXPECT_FALSE(ProblemOfEvents(events, kReadAt + std::chrono::minutes(7)));
 }
 
 TEST(FaultOfEventsTest, QuotaRejectionOfAStatefulSetIsReported) {
-  const auto fault = FaultOfEvents(
+  const auto problem = ProblemOfEvents(
       {WarningEvent("FailedCreate",
                     "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: "
                     "small, requested: pods=1, used: pods=0, limited: pods=0")},
       kReadAt);
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->reason, "QuotaExceeded");
-  EXPECT_EQ(fault->message, "exceeded quota: small, requested: pods=1, limited: pods=0");
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->reason, "QuotaExceeded");
+  EXPECT_EQ(problem->message, "exceeded quota: small, requested: pods=1, limited: pods=0");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
   EXPECT_TRUE(decision_.pools[2].waits);
   EXPECT_EQ(decision_.failed, 0U);
   EXPECT_EQ(decision_.delayed, 1U);
-  EXPECT_EQ(decision_.state, RolloutState::kMoving) << "b is updated";
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing) << "b is updated";
   EXPECT_EQ(decision_.group_pools, 3U) << "the group waits for it";
 }
 
@@ -97,7 +97,7 @@ TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemai
   EXPECT_EQ(decision_.group_done, 1U);
   EXPECT_TRUE(decision_.waiting.empty());
   input_.pools[2].outside_window = false;
-  EXPECT_EQ(Decide().state, RolloutState::kMoving);
+  EXPECT_EQ(Decide().state, RolloutState::kProgressing);
   EXPECT_EQ(Steps(), "..U");
 }
 
@@ -106,7 +106,7 @@ TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
   EXPECT_EQ(decision_.state, RolloutState::kComplete);
   EXPECT_EQ(decision_.delayed, 0U);
   Decide({OutsideWindow(Updating(HealthyPool("a"))), HealthyPool("b", 1)});
-  EXPECT_EQ(decision_.state, RolloutState::kMoving) << "a window does not interrupt an update";
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing) << "a window does not interrupt an update";
   EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
   EXPECT_EQ(WaitingFor(0), "");
 }
@@ -123,14 +123,14 @@ TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
   EXPECT_EQ(decision_.failed, 0U);
   EXPECT_EQ(decision_.delayed, 2U);
   input_.frozen = false;
-  EXPECT_EQ(Decide().state, RolloutState::kMoving);
+  EXPECT_EQ(Decide().state, RolloutState::kProgressing);
   EXPECT_EQ(Steps(), "U..");
 }
 
 TEST_F(RolloutGatesTest, FreezeDoesNotInterruptAnUpdate) {
   input_.frozen = true;
   Decide({Updating(HealthyPool("a")), HealthyPool("b")});
-  EXPECT_EQ(decision_.state, RolloutState::kMoving);
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing);
   EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
   EXPECT_EQ(WaitingFor(1), "Freeze");
   Decide({Updated(HealthyPool("a")), HealthyPool("b")});
@@ -147,7 +147,7 @@ TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
   EXPECT_EQ(WaitingFor(1), "Group");
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "nothing but the gate of the other group is left";
   Decide({OutsideWindow(HealthyPool("a")), Updating(HealthyPool("b")), HealthyPool("c", 1)});
-  EXPECT_EQ(decision_.state, RolloutState::kMoving);
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing);
   EXPECT_TRUE(decision_.pools[2].waits) << "b makes progress";
   EXPECT_FALSE(decision_.pools[2].waits_for_user);
 }
@@ -187,7 +187,7 @@ TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
     input_.frozen = frozen;
     Decide({OutsideWindow(HealthyPool("a")), OutsideWindow(HealthyPool("b", 1)), held});
     EXPECT_EQ(Steps(), "UU.") << frozen;
-    EXPECT_EQ(decision_.state, RolloutState::kMoving);
+    EXPECT_EQ(decision_.state, RolloutState::kProgressing);
     EXPECT_EQ(WaitingFor(2), "Hold");
     EXPECT_TRUE(decision_.pools[0].make_from_target);
     EXPECT_EQ(decision_.delayed, 0U);

@@ -218,6 +218,23 @@ TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
   EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
 }
 
+TEST(StatusTest, PoolThatFailedOnTheOldRevisionWaitsForItsDeletionAndDoesNotStallTheRollout) {
+  Scene scene;
+  scene.objects.daemon = DaemonJson("app:2");
+  scene.objects.daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  scene.objects.pools = {PoolJson("a")};
+  scene.objects.current = MakeRevision(DaemonJson("app:1"));
+  scene.objects.workloads = {WorkloadJson(DaemonJson("app:1"), scene.objects.current, PoolJson("a"))};
+  ExceedDeadline(scene.objects.workloads[0]);
+  const Json status = scene.Status();
+  EXPECT_EQ(PoolOf(status, "a")["phase"], "Failed");
+  EXPECT_EQ(PoolOf(status, "a")["waitingFor"], "Deletion");
+  EXPECT_EQ(Says(status, "Progressing"), "True WaitingForDeletion");
+  EXPECT_EQ(Says(status, "Complete"), "False WaitingForDeletion");
+  EXPECT_EQ(Says(status, "Stalled"), "absent");
+  EXPECT_EQ(status["failedPools"], 1);
+}
+
 TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {
   Scene scene = Deployed({PoolJson("a")});
   const RevisionPtr old = scene.objects.update();

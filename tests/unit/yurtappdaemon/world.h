@@ -179,9 +179,13 @@ class World {
   // Makes every workload healthy, as the controllers of Deployments and StatefulSets do.
   void RunWorkloadControllers() {
     for (const ResourceType& type : {kDeploymentType, kStatefulSetType}) {
-      for (const Json& workload : cluster.List(type)) {
-        cluster.Edit(type, {StringAt(workload, {"metadata", "namespace"}), StringAt(workload, {"metadata", "name"})},
-                     [](Json& object) { object["status"] = HealthyStatus(object); });
+      std::vector<ObjectKey> ill;
+      cluster.ForEach(type, [&](const ObjectKey& key, const Json& workload) {
+        const Json* status = Find(workload, {"status"});
+        if (status == nullptr || *status != HealthyStatus(workload)) ill.push_back(key);
+      });
+      for (const ObjectKey& key : ill) {
+        cluster.Edit(type, key, [](Json& object) { object["status"] = HealthyStatus(object); });
       }
     }
   }
@@ -295,18 +299,19 @@ class World {
                const JsonParts& projected = {}) {
     std::vector<ObjectPtr> objects;
     const bool workload = type == kDeploymentType || type == kStatefulSetType;
-    for (const Json& object : cluster.List(type, selector)) {
-      const ObjectMeta meta = ParseMeta(object);
-      // As from a watch, an object that has not changed is not parsed again.
-      const auto known = store.Get(meta.key);
-      if (known && (*known)->meta().resource_version == meta.resource_version) {
+    cluster.ForEach(type, [&](const ObjectKey& key, const Json& object) {
+      // As from a watch, an object that has not changed is not parsed again. It still matches the selector.
+      const auto known = store.Get(key);
+      if (known && (*known)->meta().resource_version == StringAt(object, {"metadata", "resourceVersion"})) {
         objects.push_back(*known);
-        continue;
+        return;
       }
+      if (!MatchesSelectorText(selector, StringMapAt(object, {"metadata", "labels"}))) return;
+      const ObjectMeta meta = ParseMeta(object);
       const bool kept = workload ? MayBeWorkloadOfOurs(meta) : MayBeOfOurs(meta);
       objects.push_back(kept ? AsWatched(object, projected, project)
                              : StoredObject::WithoutContent(StoredObject(object, project)));
-    }
+    });
     store.Replace(std::move(objects), cluster.resource_version());
   }
 

@@ -1,10 +1,10 @@
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 
 #include <algorithm>
 
 namespace yad {
 
-Result<ReconcileResult> NextLook(const LookReasons& reasons) {
+Result<ReconcileResult> NextReconcile(const RequeueReasons& reasons) {
   const Duration server_wish =
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
   // The time for a delayed status takes precedence over the backoff after a failed write, which may last minutes.
@@ -29,7 +29,7 @@ Result<ReconcileResult> NextLook(const LookReasons& reasons) {
 }
 
 Duration HealthPaceAfter(const Plan& plan) {
-  if (plan.rollout && plan.rollout->decision.state == RolloutState::kMoving) return kFastHealthPace;
+  if (plan.rollout && plan.rollout->decision.state == RolloutState::kProgressing) return kFastHealthPace;
   const bool writes = std::any_of(plan.pools.begin(), plan.pools.end(),
                                   [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
   if (writes) return kFastHealthPace;

@@ -1,6 +1,6 @@
 // Decides when a daemon is reconciled again. Pure.
-#ifndef OPERATOR_YURTAPPDAEMON_NEXT_LOOK_H_
-#define OPERATOR_YURTAPPDAEMON_NEXT_LOOK_H_
+#ifndef OPERATOR_YURTAPPDAEMON_NEXT_RECONCILE_H_
+#define OPERATOR_YURTAPPDAEMON_NEXT_RECONCILE_H_
 
 #include <optional>
 
@@ -12,7 +12,7 @@
 namespace yad {
 
 // The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
-struct LookReasons {
+struct RequeueReasons {
   // The time until a delayed status may be written. Zero if no status is delayed.
   Duration status_due{0};
   // The time until the RemovalGate can decide whether it blocks removals of workloads. Zero if no decision is pending.
@@ -31,7 +31,7 @@ struct LookReasons {
 
 // Returns when the daemon must be reconciled again. If `reasons.retry` has an error and nothing else is due, returns
 // this error. The controller's backoff then decides.
-Result<ReconcileResult> NextLook(const LookReasons& reasons);
+Result<ReconcileResult> NextReconcile(const RequeueReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.
 inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
@@ -48,4 +48,4 @@ Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_NEXT_LOOK_H_
+#endif  // OPERATOR_YURTAPPDAEMON_NEXT_RECONCILE_H_

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/stable_message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-TEST(FaultTextTest, OmitsPartsThatChangeWithEachAttempt) {
+TEST(StableMessageTest, OmitsPartsThatChangeWithEachAttempt) {
   EXPECT_EQ(Steady("read udp 10.1.2.3:53412->10.96.0.10:53: i/o timeout"),
             Steady("read udp 10.1.2.3:40007->10.96.0.10:53: i/o timeout"));
   EXPECT_EQ(Steady("sandbox \"0f3a0f3a0f3a0f3a0f3a0f3a0f3a0f3a\" failed"), "sandbox \"...\" failed");
@@ -20,7 +20,7 @@ TEST(FaultTextTest, OmitsPartsThatChangeWithEachAttempt) {
   EXPECT_EQ(Steady("registry.example.org:5000/app: a-b-c dead beef"), "registry.example.org:5000/app: a-b-c dead beef");
 }
 
-TEST(FaultTextTest, ALongTextIsTruncatedAtACharacterBoundary) {
+TEST(StableMessageTest, ALongTextIsTruncatedAtACharacterBoundary) {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "ü";
   const std::string steady = Steady(text);
@@ -28,7 +28,7 @@ TEST(FaultTextTest, ALongTextIsTruncatedAtACharacterBoundary) {
   EXPECT_THAT(steady, ::testing::EndsWith("ü..."));
 }
 
-TEST(FaultTextTest, SchedulersMessageIsTheSameForAnyNumberOfNodes) {
+TEST(StableMessageTest, SchedulersMessageIsTheSameForAnyNumberOfNodes) {
   const std::string words = "0 nodes are available: Insufficient cpu, Insufficient memory";
   EXPECT_EQ(
       SchedulerMessage("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: 0/3 nodes "
@@ -37,7 +37,7 @@ TEST(FaultTextTest, SchedulersMessageIsTheSameForAnyNumberOfNodes) {
   EXPECT_EQ(SchedulerMessage("0/120 nodes are available: 10 Insufficient memory, 2 Insufficient cpu."), words);
 }
 
-TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasNodes) {
+TEST(StableMessageTest, OmitsNodesOfOtherPoolsIfThePoolHasNodes) {
   EXPECT_EQ(
       SchedulerMessage("0/9 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated taint {shop: 7}, "
                        "1 node(s) were unschedulable, 5 node(s) didn't match Pod's node affinity/selector."),
@@ -47,7 +47,7 @@ TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasNodes) {
             "0 nodes are available: node(s) didn't match Pod's node affinity/selector, node(s) were unschedulable");
 }
 
-TEST(FaultTextTest, ManyTaintsAreNotListed) {
+TEST(StableMessageTest, ManyTaintsAreNotListed) {
   EXPECT_EQ(SchedulerMessage("0/2 nodes are available: 2 node(s) had untolerated taint {a: }."),
             "0 nodes are available: node(s) had untolerated taint {a: }");
   EXPECT_EQ(
@@ -56,7 +56,7 @@ TEST(FaultTextTest, ManyTaintsAreNotListed) {
       "0 nodes are available: node(s) had untolerated taints");
 }
 
-TEST(FaultTextTest, KeepsOtherMessagesOfTheScheduler) {
+TEST(StableMessageTest, KeepsOtherMessagesOfTheScheduler) {
   EXPECT_EQ(SchedulerMessage("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
             "0 nodes are available: pod has unbound immediate PersistentVolumeClaims");
   EXPECT_EQ(SchedulerMessage("Scheduling is blocked due to non-empty scheduling gates"),
@@ -64,7 +64,7 @@ TEST(FaultTextTest, KeepsOtherMessagesOfTheScheduler) {
   EXPECT_EQ(SchedulerMessage(""), "");
 }
 
-TEST(FaultTextTest, ImagePullErrorAndBackOffHaveTheSameText) {
+TEST(StableMessageTest, ImagePullErrorAndBackOffHaveTheSameText) {
   EXPECT_EQ(PullError("rpc error: code = NotFound desc = docker.io/library/x:1: not found"),
             "docker.io/library/x:1: not found");
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\": ErrImagePull: rpc error: code = NotFound desc = "
@@ -73,7 +73,7 @@ TEST(FaultTextTest, ImagePullErrorAndBackOffHaveTheSameText) {
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\""), "");
 }
 
-TEST(FaultTextTest, MessageOfARejectedPodOmitsItsNameAndTheUsedQuota) {
+TEST(StableMessageTest, MessageOfARejectedPodOmitsItsNameAndTheUsedQuota) {
   EXPECT_EQ(RejectionOfPod("pods \"web-5d4f-x7k2p\" is forbidden: exceeded quota: small, requested: pods=1, used: "
                            "pods=3, limited: pods=3"),
             "exceeded quota: small, requested: pods=1, limited: pods=3");
@@ -83,15 +83,15 @@ TEST(FaultTextTest, MessageOfARejectedPodOmitsItsNameAndTheUsedQuota) {
   EXPECT_EQ(RejectionOfPod("no answer"), "no answer");
 }
 
-TEST(FaultTextTest, MissingDependencyIsRecognizedByTheMessage) {
+TEST(StableMessageTest, MissingDependencyIsRecognizedByTheMessage) {
   for (const char* text :
        {"configmap \"settings\" not found", "secret \"key\" not found", "couldn't find key user in Secret ns/key",
         "references non-existent config key: a.yaml", "persistentvolumeclaim \"data\" not found",
         "error looking up service account ns/web: serviceaccount \"web\" not found"}) {
-    EXPECT_TRUE(SaysMissing(text)) << text;
+    EXPECT_TRUE(ReportsMissingObject(text)) << text;
   }
   for (const char* text : {"docker.io/library/x:1: not found", "configmap \"settings\" is forbidden", ""}) {
-    EXPECT_FALSE(SaysMissing(text)) << text;
+    EXPECT_FALSE(ReportsMissingObject(text)) << text;
   }
 }
 

@@ -1,6 +1,6 @@
 // One response of the server for several concurrent writes.
-#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
-#define OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_RESPONSE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_RESPONSE_H_
 
 #include <chrono>
 #include <cstddef>
@@ -15,25 +15,25 @@
 namespace yad {
 
 // The maximum age of a response on which a write relies.
-inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
+inline constexpr Duration kSharedResponseAge = std::chrono::milliseconds(500);
 
 // Shares one response of the server, or one error, between several callers. Reads again after `uses` callers have
-// received the response, or if it is older than kSharedAnswerAge. Thread-safe: callers wait for a read.
+// received the response, or if it is older than kSharedResponseAge. Thread-safe: callers wait for a read.
 template <typename T>
-class SharedAnswer {
+class SharedResponse {
  public:
-  SharedAnswer(Clock& clock, std::size_t uses, std::function<Result<T>()> read)
+  SharedResponse(Clock& clock, std::size_t uses, std::function<Result<T>()> read)
       : clock_(clock), uses_(uses), read_(std::move(read)) {}
 
   Result<T> Get() {
     std::lock_guard lock(mutex_);
-    if (!answer_ || left_ == 0 || clock_.Now() > arrived_ + kSharedAnswerAge) {
-      answer_ = read_();
+    if (!response_ || left_ == 0 || clock_.Now() > arrived_ + kSharedResponseAge) {
+      response_ = read_();
       arrived_ = clock_.Now();
       left_ = uses_;
     }
     --left_;
-    return *answer_;
+    return *response_;
   }
 
  private:
@@ -41,11 +41,11 @@ class SharedAnswer {
   const std::size_t uses_;
   const std::function<Result<T>()> read_;
   std::mutex mutex_;
-  std::optional<Result<T>> answer_;
+  std::optional<Result<T>> response_;
   SteadyTime arrived_{};
   std::size_t left_ = 0;
 };
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_RESPONSE_H_

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/forbidden_reads.h"
 
 #include <utility>
 
@@ -14,14 +14,14 @@ std::string DescribeUnreadable(const std::string& objects, const std::string& la
   return text;
 }
 
-bool Denial::IsPermanentlyForbidden(const std::string& last_error, SteadyTime now) {
+bool ForbiddenReads::IsPermanentlyForbidden(const std::string& last_error, SteadyTime now) {
   const bool forbidden = IsForbidden(last_error);
   bool warn = false;
   const bool believed = state_.With([&](State& state) {
     if (!forbidden) state = {};
     if (!forbidden) return false;
     if (!state.since) state.since = now;
-    if (now - *state.since < kDenialBelievedAfter) return false;
+    if (now - *state.since < kForbiddenIsPermanentAfter) return false;
     warn = !std::exchange(state.warned, true);
     return true;
   });

@@ -1,7 +1,7 @@
 // Makes Kubernetes' messages about problems stable, because each change of a message causes a write of status. The same
 // problem has the same message at each attempt, on each node and for each pod. Pure.
-#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
-#define OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_
 
 #include <string>
 #include <string_view>
@@ -27,8 +27,8 @@ std::string RejectionOfPod(std::string_view message);
 
 // Returns whether the message reports that an object is missing: a ConfigMap, a Secret, a key of either, a
 // PersistentVolumeClaim or a ServiceAccount.
-bool SaysMissing(std::string_view text);
+bool ReportsMissingObject(std::string_view text);
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_

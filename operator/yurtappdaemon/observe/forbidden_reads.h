@@ -1,6 +1,6 @@
 // Decides whether the operator permanently lacks the permission to read objects of a type.
-#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
-#define OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FORBIDDEN_READS_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_FORBIDDEN_READS_H_
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace yad {
 
 // If reads have been Forbidden for this time, the operator concludes that it lacks the permission. During an
 // installation, reads are Forbidden for a shorter time, because the role is created after the Deployment.
-inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
+inline constexpr Duration kForbiddenIsPermanentAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer shows that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
@@ -21,13 +21,13 @@ bool IsForbidden(const std::string& last_error);
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.
-class Denial {
+class ForbiddenReads {
  public:
   // `consequence` is a warning. It is logged when the result of IsPermanentlyForbidden changes to true.
-  explicit Denial(const char* consequence) : consequence_(consequence) {}
+  explicit ForbiddenReads(const char* consequence) : consequence_(consequence) {}
 
-  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,
-  // or "" if there is none. If it is not Forbidden, the time starts again at the next Forbidden error.
+  // Returns whether the reads have been Forbidden for kForbiddenIsPermanentAfter. `last_error` is the informer's last
+  // error, or "" if there is none. If it is not Forbidden, the time starts again at the next Forbidden error.
   bool IsPermanentlyForbidden(const std::string& last_error, SteadyTime now);
 
  private:
@@ -42,4 +42,4 @@ class Denial {
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_FORBIDDEN_READS_H_

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/next_reconcile.h"
 
 #include <gtest/gtest.h>
 
@@ -45,11 +45,11 @@ Plan WithState(RolloutState state) {
 
 struct LookRow {
   const char* situation;
-  LookReasons reasons;
+  RequeueReasons reasons;
   const char* next;
 };
 
-TEST(NextLookTest, EachSituationHasItsNextReconcile) {
+TEST(NextReconcileTest, EachSituationHasItsNextReconcile) {
   const std::vector<LookRow> rows = {
       {"nothing is left", {}, "done"},
       {"a soak ends", {.plan_due = seconds(30)}, "after 30000 ms"},
@@ -93,11 +93,11 @@ TEST(NextLookTest, EachSituationHasItsNextReconcile) {
        {.plan_due = seconds(30), .unseen_removal = true},
        "backoff, at least 0 ms, at most 30000 ms"},
   };
-  for (const LookRow& row : rows) EXPECT_EQ(Text(NextLook(row.reasons)), row.next) << row.situation;
+  for (const LookRow& row : rows) EXPECT_EQ(Text(NextReconcile(row.reasons)), row.next) << row.situation;
 }
 
 TEST(HealthPaceTest, HealthIsReadOftenDuringARolloutAndAfterWrites) {
-  EXPECT_EQ(HealthPaceAfter(WithState(RolloutState::kMoving)), kFastHealthPace);
+  EXPECT_EQ(HealthPaceAfter(WithState(RolloutState::kProgressing)), kFastHealthPace);
   Plan writes = WithState(RolloutState::kComplete);
   writes.pools[1].action = WorkloadAction::kCreate;
   EXPECT_EQ(HealthPaceAfter(writes), kFastHealthPace);
