@@ -209,7 +209,7 @@ TEST_F(ValidatingTest, NewCheckOfAConditionOfKubernetesIsRejectedAndAKnownOneIsA
     EXPECT_THAT(CausesOf(Update(checking(type), checking("Other"))), ElementsAre(StartsWith(field))) << type;
     EXPECT_TRUE(ValidateYurtAppDaemon(checking(type)).empty()) << "the operator reconciles stored objects";
   }
-  const AdmissionAnswer answer = Update(With(checking("Available"), "/paused", true), checking("Available"));
+  const AdmissionResponse answer = Update(With(checking("Available"), "/paused", true), checking("Available"));
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("would never pass")));
   EXPECT_TRUE(Create(checking("Other")).allowed);
