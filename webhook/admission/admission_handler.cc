@@ -73,12 +73,32 @@ class WebhookMetrics {
     CounterOf(500);  // creates the counter, so that it is 0 before the first error
   }
 
-  void Begin() { in_flight_.Add(1); }
-  void End(int code, Duration took) {
-    in_flight_.Add(-1);
-    latency_.Observe(std::chrono::duration<double>(took).count());
-    (code == 200 ? successes_ : CounterOf(code)).Increment();
-  }
+  // Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
+  // for a thread.
+  class Call {
+   public:
+    Call(WebhookMetrics& of, Clock& clock, SteadyTime start) : of_(of), clock_(clock), start_(start) {
+      of_.in_flight_.Add(1);
+    }
+    ~Call() {
+      of_.in_flight_.Add(-1);
+      of_.latency_.Observe(std::chrono::duration<double>(clock_.Now() - start_).count());
+      (code_ == 200 ? of_.successes_ : of_.CounterOf(code_)).Increment();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    HttpsReply Done(HttpsReply reply) {
+      code_ = reply.status;
+      return reply;
+    }
+
+   private:
+    WebhookMetrics& of_;
+    Clock& clock_;
+    const SteadyTime start_;
+    int code_ = 500;
+  };
 
  private:
   metrics::Counter& CounterOf(int code) const {
@@ -93,37 +113,16 @@ class WebhookMetrics {
   metrics::Counter& successes_;
 };
 
-// Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
-// for a thread.
-class Measured {
- public:
-  Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {
-    counts_.Begin();
-  }
-  ~Measured() { counts_.End(code_, clock_.Now() - start_); }
-  Measured(const Measured&) = delete;
-  Measured& operator=(const Measured&) = delete;
-
-  HttpsReply Done(HttpsReply reply) {
-    code_ = reply.status;
-    return reply;
-  }
-
- private:
-  WebhookMetrics& counts_;
-  Clock& clock_;
-  const SteadyTime start_;
-  int code_ = 500;
-};
-
 class AdmissionHandler {
  public:
   AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query)
       : clock_(clock),
         validator_(client, stores, clock, std::move(check_query)),
         capacity_validator_(client, stores.pools, clock) {
-    Serve(kMutatePath, kYurtAppDaemonType,
-          [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
+    Serve(kMutatePath, kYurtAppDaemonType, [](const AdmissionRequest& request, SteadyTime) -> AdmissionResponse {
+      Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
+      return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
+    });
     Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime respond_until) {
       return validator_.Validate(request, respond_until);
     });
@@ -136,7 +135,7 @@ class AdmissionHandler {
   HttpsReply Handle(const HttpsCall& call) {
     const auto found = webhooks_.find(std::string(PathOf(call.target)));
     if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
-    Measured measured(found->second.metrics, clock_, call.arrived);
+    WebhookMetrics::Call measured(found->second.metrics, clock_, call.arrived);
     return measured.Done(Review(call, found->second));
   }
 
@@ -189,11 +188,6 @@ class AdmissionHandler {
     // For generateName, the apiserver generates the name just before the call, and sends it only in the object.
     if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
     return webhook.judge(request, deadline);
-  }
-
-  static AdmissionResponse Default(const AdmissionRequest& request) {
-    Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
-    return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
   }
 
   Clock& clock_;
