@@ -126,7 +126,9 @@ class View {
         result_.outstanding && (plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt);
     // An outstanding repair does not show the health of the workload.
     const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
-    view_.healthy = view_.workload != nullptr && !deleting_ && !change_outstanding && state_->healthy;
+    const bool healthy = view_.workload != nullptr && !deleting_ && state_->healthy;
+    view_.healthy = healthy && !change_outstanding;
+    view_.ready = healthy && (!change_outstanding || !result_.failure_reason.empty());
     updated_now_ = UpdatesWorkload(plan_) && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
     fresh_ = begins || plan_.action == WorkloadAction::kCreate;

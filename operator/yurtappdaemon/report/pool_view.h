@@ -40,6 +40,7 @@ struct PoolView {
   bool joining = false;                   // PoolHealth::joins
 
   bool healthy = false;      // in its workload's current generation, without an outstanding write
+  bool ready = false;        // its workload is healthy, on any revision, even if the server rejects a write
   bool soaking = false;      // healthy, but not for minReadySeconds yet
   bool verifying = false;    // not all checks of its update have passed
   bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write

@@ -113,11 +113,11 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        false},
       {"past its deadline", late, "Failed", "ProgressDeadlineExceeded", 0, 0, 1, 0, "False PoolsNotReady",
        "False ProgressDeadlineExceeded", false},
-      {"rejected by the server", rejected, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady",
+      {"rejected by the server", rejected, "Failed", "Invalid", 0, 1, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       {"rejected by a webhook", webhook, "Failed", "WebhookFailed", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
-      {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
+      {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 1, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       // The revision does not cause these failures.
       {"the workload of another owner", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
