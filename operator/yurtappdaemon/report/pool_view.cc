@@ -30,7 +30,8 @@ bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::stri
   if (old == nullptr) return context.unlisted_were_ready;
   if (old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
-  return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
+  return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
+         phase == PoolPhase::kUnhealthy || (phase == PoolPhase::kOffline && old->scaled_from() > 0);
 }
 
 // Returns the message that describes how the wait will end.
@@ -216,6 +217,9 @@ class View {
   void SetPhase() {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
+      // The phase does not show that the pool has been healthy on its revision. So scaledFrom is set.
+      if (!rolling() && been_healthy_ && state_ != nullptr)
+        view_.scaled_from = std::max<std::int64_t>(state_->wanted, 1);
       if (plan_.offline_after_update) {
         SetDark();
       } else if (view_.reason.empty()) {

@@ -30,7 +30,7 @@ struct PoolView {
   WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if time does not count
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
-  std::int64_t scaled_from = 0;           // spec.replicas before the current scaling or a rejected repair; 0 is omitted
+  std::int64_t scaled_from = 0;           // spec.replicas when it was healthy, if the phase hides this; 0 is omitted
   std::string healthy_since;              // the start of an unfinished soak; only with scaled_from
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began

@@ -235,6 +235,32 @@ TEST(StatusTest, PoolThatFailedOnTheOldRevisionWaitsForItsDeletionAndDoesNotStal
   EXPECT_EQ(status["failedPools"], 1);
 }
 
+TEST(StatusTest, PoolThatReturnsFromOfflineIsUnhealthyIfItWasHealthyOnItsRevision) {
+  Scene scene = Deployed({PoolJson("a")});
+  const auto phase = [&] {
+    scene.previous = scene.Status();
+    return StringAt(PoolOf(scene.previous, "a"), {"phase"});
+  };
+  const auto go = [&](bool online) { scene.objects.pools = {online ? PoolJson("a") : OfflinePoolJson("a")}; };
+  EXPECT_EQ(phase(), "Ready");
+  go(false);
+  MakeUnhealthy(scene.objects.workloads[0]);
+  EXPECT_EQ(phase(), "Offline");
+  EXPECT_EQ(phase(), "Offline");
+  go(true);
+  EXPECT_EQ(phase(), "Unhealthy");
+  // An update of the Offline pool.
+  go(false);
+  EXPECT_EQ(phase(), "Offline");
+  scene.objects.daemon = DaemonJson("app:2");
+  scene.objects.workloads.clear();
+  scene.objects.Deployed();
+  MakeUnhealthy(scene.objects.workloads[0]);
+  EXPECT_EQ(phase(), "Offline");
+  go(true);
+  EXPECT_EQ(phase(), "Updating");
+}
+
 TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {
   Scene scene = Deployed({PoolJson("a")});
   const RevisionPtr old = scene.objects.update();
