@@ -333,6 +333,7 @@ void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
+  bool crd_is_missing = false;
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
     NodePoolAutoscaler draining;
@@ -340,12 +341,22 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     draining.mode = CapacityMode::kDrain;
     const bool stopped = !WhyStopped(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
-    if (!plan.releases.empty() && !live) {
-      YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
-      live.emplace();
-      for (const Json& item : page.items) {
-        if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+    if (!plan.releases.empty() && !live && !crd_is_missing) {
+      const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
+      if (page) {
+        live.emplace();
+        for (const Json& item : page->items) {
+          if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+        }
+      } else if (page.error().reason == Reason::kNotFound) {
+        crd_is_missing = true;
+      } else {
+        return Fail(page.error());
       }
+    }
+    if (crd_is_missing) {
+      UndoReleases(draining, pass, stop);  // The deletion of the CRD may be a mistake, so the pool keeps its nodes.
+      continue;
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
     Apply(draining, {}, plan, pass, stop);
