@@ -4,8 +4,7 @@
 #include "operator/client/auth/config.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/options.h"
-#include "plugin/dashboard/dashboard_command.h"
-#include "plugin/view/warnings.h"
+#include "plugin/dashboard/dashboard.h"
 
 namespace yad {
 namespace {

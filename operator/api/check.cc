@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "operator/api/names.h"
 #include "operator/api/quantity.h"
@@ -81,15 +80,20 @@ void ForbidIn(const JsonField& spec, std::string_view field, const char* why, Fi
   if (const JsonField set = spec.Child(field); set.present()) errors.Add(FieldError::Forbidden(set.path, why));
 }
 
+void ForbidTrueIn(const JsonField& spec, std::string_view field, const char* why, FieldErrors& errors) {
+  const JsonField flag = spec.Child(field);
+  if (AsBool(flag, errors).value_or(false)) errors.Add(FieldError::Forbidden(flag.path, why));
+}
+
 void CheckJob(const JsonField& job, FieldErrors& errors) {
   if (AsObject(job, errors) == nullptr) return;
   const JsonField spec = job.Child("spec");
   if (AsRequiredObject(spec, errors) == nullptr) return;
   ForbidIn(spec, "selector", "the apiserver generates the selector of a Job", errors);
-  ForbidIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
+  ForbidTrueIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
   ForbidIn(spec, "ttlSecondsAfterFinished",
            "the operator deletes the Job when the check has a newer Job for the same pool", errors);
-  ForbidIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
+  ForbidTrueIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
   const JsonField pod = spec.Child("template").Child("spec");
   if (AsRequiredObject(pod, errors) == nullptr) return;
   AsObject(spec.Child("template").Child("metadata"), errors);
@@ -142,6 +146,10 @@ PrometheusCheck ParsePrometheus(const Json& object, std::int64_t timeout) {
 }
 
 }  // namespace
+
+bool IsConditionOfControllers(std::string_view type) {
+  return type == "Available" || type == "Progressing" || type == "ReplicaFailure";
+}
 
 void ValidateChecks(const JsonField& checks, FieldErrors& errors) {
   std::set<std::string> names;

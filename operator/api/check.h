@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/fields.h"
@@ -44,6 +45,11 @@ struct Check {
   std::chrono::seconds timeout{600};
   bool dry_run = false;  // the result is only reported, and the check always passes
 };
+
+// Returns whether Kubernetes' controllers set this type of condition in the status of workloads. The operator ignores
+// these conditions, so a check of them never passes. The webhook rejects new ones. ValidateChecks accepts them, because
+// stored objects may have them.
+bool IsConditionOfControllers(std::string_view type);
 
 // Adds an error for each invalid value.
 void ValidateChecks(const JsonField& checks, FieldErrors& errors);

@@ -4,11 +4,15 @@
 
 namespace yad {
 
-std::string Cut(std::string text, std::size_t limit) {
+std::string Utf8Prefix(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
-  std::size_t end = limit - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  text.resize(limit);
+  return text;
+}
+
+std::string Cut(std::string text, std::size_t limit) {
+  return text.size() <= limit ? text : Utf8Prefix(std::move(text), limit - 3) + "...";
 }
 
 std::string NameSome(const std::vector<std::string>& names, std::size_t most) {

@@ -16,7 +16,8 @@ namespace yad {
 
 inline constexpr std::size_t kMaxMessage = 1024;  // maximum length of a condition's message, in bytes
 
-// Truncates `text` to `limit` bytes, at a character boundary.
+// Truncate `text` to `limit` bytes, at a character boundary. A string that Cut has truncated ends with "...".
+std::string Utf8Prefix(std::string text, std::size_t limit);
 std::string Cut(std::string text, std::size_t limit);
 // Joins at most `most` names, and states the number of the others: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);

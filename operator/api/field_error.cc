@@ -1,6 +1,9 @@
 #include "operator/api/field_error.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/api/conditions.h"
 
 namespace yad {
 namespace {
@@ -11,10 +14,7 @@ constexpr std::size_t kMaxValueLength = 256;
 std::string ValueText(const Json& value) {
   if (IsDeeperThan(value, kMaxJsonDepth)) return "...";
   std::string text = DumpJson(value);
-  if (text.size() <= kMaxValueLength) return text;
-  std::size_t end = kMaxValueLength;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
+  return text.size() <= kMaxValueLength ? text : Utf8Prefix(std::move(text), kMaxValueLength) + "...";
 }
 
 struct Words {

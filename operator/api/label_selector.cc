@@ -5,6 +5,7 @@
 
 #include "operator/api/fields.h"
 #include "operator/api/names.h"
+#include "operator/base/file.h"
 
 namespace yad {
 namespace {
@@ -25,12 +26,6 @@ std::vector<std::string> ReadValues(const JsonField& values, FieldErrors& errors
   return result;
 }
 
-std::string WithoutSpaces(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
-
 // Splits `text` at commas that are not in parentheses.
 std::vector<std::string> SplitRequirements(std::string_view text) {
   std::vector<std::string> parts(1);
@@ -48,18 +43,18 @@ std::vector<std::string> SplitRequirements(std::string_view text) {
 
 // Converts one requirement, such as "tier in (a,b)" or "!y", to an entry of matchExpressions.
 Json ExpressionOf(const std::string& text) {
-  if (text.starts_with("!")) return {{"key", WithoutSpaces(text.substr(1))}, {"operator", "DoesNotExist"}};
+  if (text.starts_with("!")) return {{"key", Trim(text.substr(1))}, {"operator", "DoesNotExist"}};
   if (text.ends_with(")")) {
     const auto open = text.find('(');
-    const std::string head = WithoutSpaces(text.substr(0, open));
+    const std::string head = Trim(text.substr(0, open));
     const auto space = head.find_last_of(" \t");
     const std::string word = space == std::string::npos ? "" : head.substr(space + 1);
     Json values = Json::array();
     if (open != std::string::npos) {
       for (const std::string& value : SplitRequirements(text.substr(open + 1, text.size() - open - 2)))
-        values.push_back(WithoutSpaces(value));
+        values.push_back(Trim(value));
     }
-    return {{"key", WithoutSpaces(head.substr(0, space == std::string::npos ? 0 : space))},
+    return {{"key", Trim(head.substr(0, space == std::string::npos ? 0 : space))},
             {"operator", word == "in"      ? "In"
                          : word == "notin" ? "NotIn"
                                            : word},
@@ -69,18 +64,17 @@ Json ExpressionOf(const std::string& text) {
   if (equals == std::string::npos) return {{"key", text}, {"operator", "Exists"}};
   const bool negated = equals > 0 && text[equals - 1] == '!';
   const std::size_t value = equals + (equals + 1 < text.size() && text[equals + 1] == '=' ? 2 : 1);
-  return {{"key", WithoutSpaces(text.substr(0, negated ? equals - 1 : equals))},
+  return {{"key", Trim(text.substr(0, negated ? equals - 1 : equals))},
           {"operator", negated ? "NotIn" : "In"},
-          {"values", {WithoutSpaces(text.substr(value))}}};
+          {"values", {Trim(text.substr(value))}}};
 }
 
 }  // namespace
 
 Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
-  if (WithoutSpaces(text).empty())
-    return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
+  if (Trim(text).empty()) return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
   Json expressions = Json::array();
-  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(WithoutSpaces(part)));
+  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(Trim(part)));
   auto selector = Parse({{"matchExpressions", std::move(expressions)}}, "selector");
   if (!selector)
     return Fail(Reason::kInvalid, "\"" + text + "\" is not a valid label selector: " + selector.error().message);

@@ -25,10 +25,7 @@ std::int64_t* Named(Resources& resources, std::string_view name) {
 
 std::int64_t& At(Resources& resources, const std::string& name) {
   if (std::int64_t* named = Named(resources, name)) return *named;
-  const auto at = std::lower_bound(resources.others.begin(), resources.others.end(), name,
-                                   [](const auto& entry, const std::string& n) { return entry.first < n; });
-  if (at != resources.others.end() && at->first == name) return at->second;
-  return resources.others.insert(at, {name, 0})->second;
+  return resources.others[name];
 }
 
 // Calls combine(amount in `resources`, amount in `with`) for each resource in `with`.
@@ -83,9 +80,8 @@ bool Resources::FitsIn(const Resources& room) const {
 
 std::int64_t Resources::Get(const std::string& name) const {
   if (const std::int64_t* named = Named(const_cast<Resources&>(*this), name)) return *named;
-  const auto at = std::lower_bound(others.begin(), others.end(), name,
-                                   [](const auto& entry, const std::string& n) { return entry.first < n; });
-  return at != others.end() && at->first == name ? at->second : 0;
+  const auto found = others.find(name);
+  return found == others.end() ? 0 : found->second;
 }
 
 // Follows PodRequests in k8s.io/component-helpers/resource.

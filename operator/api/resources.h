@@ -3,10 +3,9 @@
 #ifndef OPERATOR_API_RESOURCES_H_
 #define OPERATOR_API_RESOURCES_H_
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "operator/api/object.h"
 
@@ -18,7 +17,7 @@ struct Resources {
   std::int64_t memory = 0;             // bytes
   std::int64_t ephemeral_storage = 0;  // bytes
   std::int64_t pods = 0;
-  std::vector<std::pair<std::string, std::int64_t>> others;  // sorted by name; whole units
+  boost::container::flat_map<std::string, std::int64_t> others;  // by name; whole units
 
   bool operator==(const Resources&) const = default;
 

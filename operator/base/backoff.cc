@@ -10,9 +10,7 @@ Backoff::Backoff(BackoffPolicy policy, std::uint64_t seed)
 Duration Backoff::Next() {
   std::uniform_real_distribution<double> spread(1.0, 1.0 + policy_.jitter);
   const double delay = static_cast<double>(next_.count()) * spread(random_);
-  // Computes with floating point, because an integer could overflow before the cap applies.
-  const double grown = static_cast<double>(next_.count()) * policy_.factor;
-  next_ = grown < static_cast<double>(policy_.cap.count()) ? Duration(static_cast<Duration::rep>(grown)) : policy_.cap;
+  next_ = std::min(2 * next_, policy_.cap);
   return Duration(static_cast<Duration::rep>(delay));
 }
 

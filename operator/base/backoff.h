@@ -12,7 +12,6 @@ namespace yad {
 struct BackoffPolicy {
   Duration initial = std::chrono::milliseconds(800);
   Duration cap = std::chrono::seconds(30);
-  double factor = 2.0;
   double jitter = 0.5;  // each delay is multiplied by a random factor in [1, 1 + jitter]
 };
 

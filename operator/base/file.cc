@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace yad {
@@ -31,11 +32,22 @@ Result<std::string> ReadSmallFile(const std::string& path, std::size_t most) {
   return text;
 }
 
+Result<std::string> ReadNonEmptyFile(const std::string& path) {
+  Result<std::string> text = ReadSmallFile(path);
+  if (text && Trim(*text).empty()) text = Fail(Reason::kConfig, path + ": the file is empty");
+  return text;
+}
+
 std::string Trim(const std::string& text) {
   constexpr const char* kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string EnvironmentVariable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace yad

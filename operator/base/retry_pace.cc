@@ -7,9 +7,6 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// If no attempt follows within this time after the delay of the last attempt, RetryPace forgets the earlier attempts,
-// and the next delay is short again.
-constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -19,7 +16,7 @@ Duration RetryPace::Delay(const Entry& entry) const {
   return std::min(kFirstDelay * (1 << doublings), kLongestDelay);
 }
 
-bool RetryPace::IsOver(const Entry& entry, SteadyTime now) const { return now >= entry.last + Delay(entry) + kQuiet; }
+bool RetryPace::IsOver(const Entry& entry, SteadyTime now) const { return now >= entry.last + Delay(entry) + quiet_; }
 
 Duration RetryPace::Wait(const std::string& name, SteadyTime now) const {
   const auto found = entries_.find(name);
@@ -28,7 +25,7 @@ Duration RetryPace::Wait(const std::string& name, SteadyTime now) const {
 }
 
 bool RetryPace::Tried(const std::string& name, SteadyTime now) {
-  if (now >= swept_ + kQuiet) {
+  if (now >= swept_ + quiet_) {
     std::erase_if(entries_, [&](const auto& entry) { return IsOver(entry.second, now); });
     swept_ = now;
   }

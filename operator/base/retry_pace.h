@@ -2,6 +2,7 @@
 #ifndef OPERATOR_BASE_RETRY_PACE_H_
 #define OPERATOR_BASE_RETRY_PACE_H_
 
+#include <chrono>
 #include <string>
 #include <unordered_map>
 
@@ -12,10 +13,10 @@ namespace yad {
 // Computes the delay before each retry of an action, separately for each name. Not thread-safe.
 // - The first `at_once` attempts have no delay, so that a user's manual change is reverted immediately.
 // - The next attempt has a delay of 1 s, which doubles with each further attempt, up to 5 min.
-// - The attempts of a name are forgotten if no further attempt follows within one minute after the delay.
+// - The attempts of a name are forgotten if no further attempt follows within `quiet` after the delay.
 class RetryPace {
  public:
-  explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
+  explicit RetryPace(int at_once = 5, Duration quiet = std::chrono::minutes(1)) : at_once_(at_once), quiet_(quiet) {}
 
   // Returns how long to wait before the next attempt, or zero if it may start now.
   Duration Wait(const std::string& name, SteadyTime now) const;
@@ -33,6 +34,7 @@ class RetryPace {
   bool IsOver(const Entry& entry, SteadyTime now) const;
 
   int at_once_;
+  Duration quiet_;
   SteadyTime swept_;  // time of the last removal of old entries
   std::unordered_map<std::string, Entry> entries_;
 };

@@ -69,6 +69,10 @@ struct CapacityPlan {
   void WakeAt(WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 };
 
+// Plans which nodes one pool leases and releases. The plan depends only on the input, and not on the order of its nodes
+// and pods. The input's shortages are the only memory of earlier plans.
+CapacityPlan PlanCapacity(const CapacityInput& input);
+
 // Returns {"leases": [{"node", "for"}], "releases": [], "expectations": {}, "shortages": []} for /debug/capacity.
 Json ToJson(const CapacityPlan& plan);
 

@@ -7,8 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
 #include "operator/client/status_error.h"
@@ -117,11 +116,11 @@ void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
   }
 }
 
-Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,
+Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, Pass& pass,
                                          std::stop_token stop) {
   const Json status = object.Parse().value("status", Json::object());
   const Json after = BuildCapacityStatus(object.meta(), status, nullptr, {kInvalidSpec, fault.message}, pass.now);
-  return WriteStatus(object.meta(), status, after, stop);
+  return WriteStatus(object.meta(), status, after, pass, stop);
 }
 
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
@@ -220,10 +219,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
-  const ObjectMeta meta = object ? ParseMeta(*object) : ObjectMeta();
-  view.uid = meta.uid;
-  view.generation = meta.generation;
-  view.gone = !object || meta.deleting();
+  if (object) view.meta = ParseMeta(*object);
+  view.gone = !object || view.meta.deleting();
   if (!object) return view;
   view.attributes = AttributesOf(*object);
   view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
@@ -317,7 +314,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
   if (!rejection.reason.empty() && rejection.reason != kLabelChangeRefused && ReadyReason(previous) != rejection.reason)
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
-  return WriteStatus(autoscaler.meta, previous, status, stop);
+  return WriteStatus(autoscaler.meta, previous, status, pass, stop);
 }
 
 void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
@@ -336,6 +333,7 @@ void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
+  bool crd_is_missing = false;
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
     NodePoolAutoscaler draining;
@@ -343,12 +341,22 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     draining.mode = CapacityMode::kDrain;
     const bool stopped = !WhyStopped(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
-    if (!plan.releases.empty() && !live) {
-      YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
-      live.emplace();
-      for (const Json& item : page.items) {
-        if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+    if (!plan.releases.empty() && !live && !crd_is_missing) {
+      const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
+      if (page) {
+        live.emplace();
+        for (const Json& item : page->items) {
+          if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+        }
+      } else if (page.error().reason == Reason::kNotFound) {
+        crd_is_missing = true;
+      } else {
+        return Fail(page.error());
       }
+    }
+    if (crd_is_missing) {
+      UndoReleases(draining, pass, stop);  // The deletion of the CRD may be a mistake, so the pool keeps its nodes.
+      continue;
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
     Apply(draining, {}, plan, pass, stop);
@@ -406,7 +414,7 @@ bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& po
   const auto live = ReadPoolObject(client_, options_.pool_type(), name, stop);
   if (live) {
     const ObjectMeta meta = *live ? ParseMeta(**live) : ObjectMeta();
-    if (meta.uid == pool.uid && meta.generation == pool.generation && !meta.deleting()) return true;
+    if (meta.uid == pool.meta.uid && meta.generation == pool.meta.generation && !meta.deleting()) return true;
   }
   if (live || live.error().reason == Reason::kConflict) {
     pass.wake = pass.now;
@@ -467,15 +475,20 @@ Status CapacityReconciler::WriteNode(const Node& node, const Json& patch, std::s
   return {};
 }
 
-Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
+Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, Pass& pass,
                                        std::stop_token stop) {
-  const Json patch = StatusPatch(before, after, meta.uid);
+  Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return {};
+  // The shortages in status are the only memory of earlier plans. An earlier leader may have written shortages that the
+  // cache does not show yet.
+  patch["metadata"]["resourceVersion"] = meta.resource_version;
   const WriteOptions options{.subresource = "status"};
   const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return {};  // the watch reports the deletion
-    return Fail(written.error());
+    if (written.error().reason != Reason::kConflict) return Fail(written.error());
+    pass.wake = pass.now;
+    return {};
   }
   stores_.autoscalers.Observe(std::make_shared<StoredObject>(*written, nullptr));
   return {};

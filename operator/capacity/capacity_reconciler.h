@@ -4,7 +4,6 @@
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -71,8 +70,7 @@ class CapacityReconciler {
     std::optional<Error> failed;  // the last error; AfterPass returns it
   };
   struct PoolView {
-    std::string uid;
-    std::int64_t generation = 0;
+    ObjectMeta meta;
     bool gone = false;
     PoolAttributes attributes;
     bool host_network = false;
@@ -85,7 +83,7 @@ class CapacityReconciler {
   // Removes the releasing taint from the Nodes in pass.with_stale_taint. A user has removed their lease or changed
   // their pool, so no release will remove the taint.
   void UntaintKeptNodes(Pass& pass, std::stop_token stop);
-  Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
+  Status ReportInvalid(const StoredObject& object, const Error& fault, Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   NodeRejections& RejectionsOf(const NodePoolAutoscaler& autoscaler);
   // Returns why the autoscaler must not begin leases and releases, or an empty Rejection if it may begin them. There
@@ -112,7 +110,8 @@ class CapacityReconciler {
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
                  std::stop_token stop);
   Status WriteNode(const Node& node, const Json& patch, std::stop_token stop);
-  Status WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, std::stop_token stop);
+  // If the cache was stale, writes nothing and requests another pass.
+  Status WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, Pass& pass, std::stop_token stop);
 
   Client& client_;
   const Stores stores_;

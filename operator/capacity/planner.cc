@@ -1,5 +1,3 @@
-#include "operator/capacity/planner.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/fit.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/shortage_record.h"

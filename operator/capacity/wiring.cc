@@ -43,15 +43,11 @@ std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager
   AddPodsByNode(pods.store());
   AddPodsByWantedPool(pods.store());
 
-  CapacityReconciler::Options options;
-  options.resync = resync;
-  options.pool_type = [&pools] { return pools.type(); };
   const CapacityReconciler::Stores stores{autoscalers.store(), pools.store(), nodes.store(), pods.store()};
-  auto reconciler = std::make_shared<CapacityReconciler>(manager.leader_client(), stores, events, options);
-  ControllerOptions controller_options;
-  controller_options.name = "nodepool-autoscaler";
-  controller_options.workers = 1;
-  controller_options.resync = Duration::zero();
+  auto reconciler = std::make_shared<CapacityReconciler>(
+      manager.leader_client(), stores, events,
+      CapacityReconciler::Options{.resync = resync, .pool_type = [&pools] { return pools.type(); }});
+  const ControllerOptions controller_options{.name = "nodepool-autoscaler", .workers = 1, .resync = Duration::zero()};
   auto controller = std::make_unique<Controller>(
       controller_options, [reconciler](const Request&, std::stop_token stop) { return reconciler->Reconcile(stop); });
   const auto all = [](const Event&) { return std::vector<Request>{CapacityReconciler::Key()}; };

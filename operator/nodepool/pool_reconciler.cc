@@ -38,7 +38,7 @@ std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists
     for (const Resources* list : lists) {
       if (i >= list->others.size()) continue;
       if (names.size() == kMaxOtherResources) return names;
-      names.insert(list->others[i].first);
+      names.insert(list->others.nth(i)->first);
       more = true;
     }
   }
@@ -49,7 +49,7 @@ std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists
 Resources OnlyNamed(const Resources& all, const std::set<std::string>& names) {
   Resources some{all.milli_cpu, all.memory, all.ephemeral_storage, all.pods, {}};
   for (const std::string& name : names) {
-    if (const std::int64_t amount = all.Get(name); amount != 0) some.others.emplace_back(name, amount);
+    if (const std::int64_t amount = all.Get(name); amount != 0) some.others.emplace(name, amount);
   }
   return some;
 }

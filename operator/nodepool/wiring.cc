@@ -61,7 +61,7 @@ bool PoolAttributesChanged(const Event& event) {
 
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
-  const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
+  const auto members = nodes.ByIndex(kNodesByPool, event.key().name);
   if (!members) return requests;  // the Nodes are not listed yet; an event for each Node follows later
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
@@ -84,9 +84,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   const auto pool_type = [&pools] { return pools.type(); };
   auto pool_reconciler =
       std::make_shared<PoolReconciler>(writer, stores, *loads, events, pool_type, options.csi_drivers);
-  ControllerOptions pool_options;
-  pool_options.name = "nodepool";
-  pool_options.workers = options.workers;
+  const ControllerOptions pool_options{.name = "nodepool", .workers = options.workers};
   auto pool_controller =
       std::make_unique<Controller>(pool_options, [pool_reconciler](const Request& request, std::stop_token stop) {
         return pool_reconciler->Reconcile(request, stop);
@@ -106,10 +104,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
       .Watches(pods, [loads, &nodes](const Event& event) { return PoolsOf(nodes.store(), loads->Changed(event)); });
   if (csi_nodes != nullptr) {
     pool_controller->Watches(
-        *csi_nodes,
-        [&nodes](const Event& event) {
-          return PoolsOf(nodes.store(), {(event.after ? event.after : event.before)->meta().key.name});
-        },
+        *csi_nodes, [&nodes](const Event& event) { return PoolsOf(nodes.store(), {event.key().name}); },
         [](const Event& event) {
           return !IsSameObject(event) || CsiNodeOf(event.before).drivers != CsiNodeOf(event.after).drivers;
         });
@@ -117,9 +112,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   manager.AddController(std::move(pool_controller));
 
   auto node_reconciler = std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, pool_type);
-  ControllerOptions node_options;
-  node_options.name = "nodepool-nodes";
-  node_options.workers = options.workers;
+  const ControllerOptions node_options{.name = "nodepool-nodes", .workers = options.workers};
   auto node_controller =
       std::make_unique<Controller>(node_options, [node_reconciler](const Request& request, std::stop_token stop) {
         return node_reconciler->Reconcile(request, stop);

@@ -10,7 +10,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kFlushTime = std::chrono::seconds(2);
-constexpr BackoffPolicy kRetries{std::chrono::seconds(1), std::chrono::minutes(1), 2.0, 0.5};
+constexpr BackoffPolicy kRetries{std::chrono::seconds(1), std::chrono::minutes(1)};
 
 }  // namespace
 

@@ -1,11 +1,8 @@
 #include "operator/prometheus/answer.h"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "operator/base/number.h"
 #include "operator/client/status_error.h"

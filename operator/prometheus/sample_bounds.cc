@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <system_error>
-#include <utility>
 
 namespace yad {
 namespace {

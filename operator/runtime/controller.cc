@@ -216,9 +216,8 @@ Controller::~Controller() = default;
 Controller& Controller::For(Informer& primary, Predicate predicate, Predicate may_wait) {
   impl_->primary = &primary;
   return Watches(
-      primary,
-      [](const Event& event) { return std::vector<Request>{(event.after ? event.after : event.before)->meta().key}; },
-      std::move(predicate), std::move(may_wait));
+      primary, [](const Event& event) { return std::vector<Request>{event.key()}; }, std::move(predicate),
+      std::move(may_wait));
 }
 
 void Controller::AddControllerUidIndex(Store& store) {

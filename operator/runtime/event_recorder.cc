@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
@@ -35,12 +36,7 @@ constexpr Duration kSweepPeriod = std::chrono::minutes(1);
 // whole request invalid.
 std::string Clean(const std::string& text, std::size_t max) {
   const std::string quoted = DumpJson(Json(text));
-  std::string clean = Json::parse(quoted).get<std::string>();
-  if (clean.size() > max) {
-    while (max > 0 && (static_cast<unsigned char>(clean[max]) & 0xC0) == 0x80) --max;
-    clean.resize(max);
-  }
-  return clean;
+  return Utf8Prefix(Json::parse(quoted).get<std::string>(), max);
 }
 
 // Returns "<object>.<hex>", as in client-go. `stamp` makes the name unique.

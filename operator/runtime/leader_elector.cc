@@ -267,7 +267,7 @@ struct LeaderElector::Impl {
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
-      watch.emplace(client, kLeaseType, options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
+      watch.emplace(client, options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
     }
     SteadyTime next_try = attempt == Attempt::kHeldByOther ? NextTry() : clock.Now() + AcquireDelay();
     while (watch) {

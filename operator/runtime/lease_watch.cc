@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
 
 namespace yad {
 
-LeaseWatch::LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock)
+LeaseWatch::LeaseWatch(Client& client, ObjectKey key, std::string resource_version, Clock& clock)
     : client_(client),
-      type_(std::move(type)),
       key_(std::move(key)),
       resource_version_(std::move(resource_version)),
       clock_(clock),
@@ -38,14 +38,14 @@ LeaseWatch::News LeaseWatch::Next(SteadyTime deadline, std::stop_token stop) {
 Status LeaseWatch::Read(std::stop_token stop) {
   const WatchOptions options{
       .ns = key_.ns, .field_selector = "metadata.name=" + key_.name, .resource_version = resource_version_};
-  YAD_TRY(const std::unique_ptr<Watch> watch, client_.OpenWatch(type_, options, std::move(stop)));
+  YAD_TRY(const std::unique_ptr<Watch> watch, client_.OpenWatch(kLeaseType, options, std::move(stop)));
   for (;;) {
     YAD_TRY(std::optional<WatchEvent> event, watch->Next());
     if (!event) return {};
     if (event->type == WatchEventType::kBookmark) continue;
     Json object = event->object.TreeOfObject();
     if (IsDeeperThan(object, kMaxJsonDepth) || StringAt(object, {"metadata", "resourceVersion"}).empty()) {
-      return Fail(Reason::kDecode, "an event of the watch has no valid " + type_.kind);
+      return Fail(Reason::kDecode, "an event of the watch has no valid Lease");
     }
     std::lock_guard lock(mutex_);
     newest_ = LeaseEvent{event->type, std::move(object)};

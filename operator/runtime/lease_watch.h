@@ -22,8 +22,8 @@ struct LeaseEvent {
 // Must be used by one thread. An internal thread reads the watch. The destructor waits until this thread has exited.
 class LeaseWatch {
  public:
-  // Starts to watch the object. Events up to `resource_version` are not reported.
-  LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock);
+  // Starts to watch the Lease. Events up to `resource_version` are not reported.
+  LeaseWatch(Client& client, ObjectKey key, std::string resource_version, Clock& clock);
   ~LeaseWatch();
   LeaseWatch(const LeaseWatch&) = delete;
   LeaseWatch& operator=(const LeaseWatch&) = delete;
@@ -41,7 +41,6 @@ class LeaseWatch {
   Status Read(std::stop_token stop);
 
   Client& client_;
-  const ResourceType type_;
   const ObjectKey key_;
   const std::string resource_version_;
   Clock& clock_;

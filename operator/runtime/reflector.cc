@@ -17,6 +17,9 @@ namespace {
 
 using std::chrono::seconds;
 
+// The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
+// most this time. (Missing events do not show a broken connection, because a type may have no events for a long time.)
+constexpr seconds kWatchTimeout{90};
 // If a watch has lasted this long, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a new CRD is noticed soon.
@@ -317,8 +320,8 @@ struct Reflector::Impl {
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
     // A load balancer may cut idle connections. The watch worked until then, and the next one continues it. In
-    // contrast, a connection that hangs is closed by the client, after watch_timeout.
-    const bool cut = Lived() && clock.Now() - opened_at < options.watch_timeout;
+    // contrast, a connection that hangs is closed by the client, after kWatchTimeout.
+    const bool cut = Lived() && clock.Now() - opened_at < kWatchTimeout;
     if (cut && error.reason == Reason::kTransport) return WatchEnded(stop);
     const bool progress = last_version != version_at_open;
     watch_failing = true;
@@ -413,7 +416,7 @@ struct Reflector::Impl {
     return {.ns = options.ns,
             .label_selector = options.label_selector,
             .field_selector = options.field_selector,
-            .timeout = options.watch_timeout};
+            .timeout = kWatchTimeout};
   }
 
   // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".

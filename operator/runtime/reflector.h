@@ -28,10 +28,6 @@ struct ReflectorOptions {
   std::string label_selector = {};
   std::string field_selector = {};
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
-  // The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
-  // most this time. (Missing events do not show a broken connection, because a type may have no events for a long
-  // time.)
-  std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff = {};
   // Removes parts of an object that this process never reads. Called before `project` reads the object and before the
   // Store keeps it. With a `transform`, keeps_content and keeps_status have no effect. Must not throw.

@@ -7,7 +7,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
-#include <exception>
 #include <list>
 #include <map>
 #include <optional>
@@ -212,16 +211,13 @@ int StatusServer::port() const {
 
 Status StatusServer::Run(std::stop_token stop) {
   if (!impl_->acceptor.is_open()) return {};
-  try {
+  return CatchExceptions([&] {
     const std::stop_callback end(stop, [this] { impl_->context.stop(); });
     impl_->accept.Start();
     impl_->context.run();
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError, std::string("the status server failed: ") + exception.what());
-  }
-  error_code ignored;
-  impl_->acceptor.close(ignored);
-  return {};
+    error_code ignored;
+    impl_->acceptor.close(ignored);
+  });
 }
 
 }  // namespace yad

@@ -99,16 +99,6 @@ void WriteObject(const Value& object, const ObjectMeta& meta, bool with_status, 
   }
 }
 
-std::size_t BytesOf(const std::string& text) {
-  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter strings are stored in the string object itself.
-}
-
-std::size_t BytesOf(const StringMap& map) {
-  std::size_t sum = 0;
-  for (const auto& [key, value] : map) sum += sizeof(key) + sizeof(value) + BytesOf(key) + BytesOf(value);
-  return sum;
-}
-
 // Returns the number of the object's family. PackedBytes compresses objects of one family together. Objects of the same
 // kind and controller are similar, so they are one family.
 std::uint64_t CompressionGroupOf(std::string_view kind, const ObjectMeta& meta) {
@@ -182,12 +172,6 @@ Json StoredObject::Parse() const {
   if (!meta_.resource_version.empty()) object["metadata"][kResourceVersion] = meta_.resource_version;
   if (meta_.generation != 0) object["metadata"][kGeneration] = meta_.generation;
   return object;
-}
-
-std::size_t StoredObject::bytes() const {
-  return sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) + BytesOf(meta_.uid) +
-         BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) + BytesOf(meta_.labels) +
-         BytesOf(meta_.annotations);
 }
 
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {

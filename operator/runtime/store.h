@@ -66,8 +66,8 @@ class StoredObject {
   // Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
-  // Returns the approximate size in memory, without the projection and without memory that objects share.
-  std::size_t bytes() const;
+  // Returns the number of bytes after compression, without those that objects share.
+  std::size_t packed_bytes() const { return packed_.size(); }
   // Returns the number of bytes before compression, which is close to the length of the object's JSON.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
@@ -127,6 +127,8 @@ class Store {
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
+
+    const ObjectKey& key() const { return (after ? after : before)->meta().key; }
   };
   // Replaces the objects with those of a complete list. Returns the changes, including deletions.
   // - An object from Observe stays if it is newer than the list.

@@ -84,7 +84,7 @@ class Merger {
  private:
   // Returns true if the value is 0 or "" and the server would replace it with its default. The field then counts as
   // absent.
-  static bool AsksForDefault(const Field& field, const Json& wish) {
+  static bool RequestsDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
   }
 
@@ -92,7 +92,7 @@ class Merger {
   void RemoveDropped(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
     for (const auto& [key, said] : last.items()) {
       const Field& field = schema.Of(key);
-      if (const Json& wish = MemberOf(now, key); !wish.is_null() && !AsksForDefault(field, wish)) continue;
+      if (const Json& wish = MemberOf(now, key); !wish.is_null() && !RequestsDefault(field, wish)) continue;
       if (field.Has(Field::kNeverRemoved) || HasNoEffect(field, key, said, depth)) continue;
       const auto found = live.find(key);
       if (found == live.end() || found->is_null()) continue;
@@ -136,7 +136,7 @@ class Merger {
       if (!HasNoEffect(field, key, wish, depth)) live[key] = WithoutNulls(wish);
       return;
     }
-    if (AsksForDefault(field, wish)) {
+    if (RequestsDefault(field, wish)) {
       if (patching_)
         live.erase(found);  // removes the template's value; RemoveDropped removes the value of the last rendered object
       return;

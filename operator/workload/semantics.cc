@@ -42,13 +42,13 @@ bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& obj
   return true;
 }
 
-void TakeNullsOut(Json& value, int depth) {
+void RemoveNulls(Json& value, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return;
   for (auto it = value.begin(); it != value.end();) {
     if (value.is_object() && it->is_null()) {
       it = value.erase(it);
     } else {
-      TakeNullsOut(*it, depth + 1);
+      RemoveNulls(*it, depth + 1);
       ++it;
     }
   }
@@ -140,7 +140,7 @@ bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
 }
 
 Json WithoutNulls(Json value) {
-  TakeNullsOut(value, 0);
+  RemoveNulls(value, 0);
   return value;
 }
 

@@ -58,7 +58,7 @@ bool IsPrefix(const Json& a, const Json& b) {
 
 // Removes fields that a Service of this type must not have, unless the template sets them. The apiserver itself removes
 // some of them, but not if another field also changes.
-void DropWhatTheTypeForbids(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
+void DropForbiddenFields(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
   const auto drop = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
       if (MemberOf(wanted, name).is_null()) spec.erase(name);
@@ -80,7 +80,7 @@ void MergePorts(const Json& live_ports, Json& wanted, bool node_ports) {
   wanted["ports"] = ExactPorts(ports, live_ports.is_array() ? live_ports : none, node_ports);
 }
 
-void TakeIntoPossession(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
+void SetOwner(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
   service["metadata"]["annotations"][kLastRenderedAnnotation] = DumpJson(rendered);
   EnsureOwner(service, daemon);
 }
@@ -134,7 +134,7 @@ Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::st
   service["kind"] = kServiceType.kind;
   service["metadata"]["name"] = name;
   service["metadata"]["namespace"] = daemon.meta.key.ns;
-  TakeIntoPossession(rendered, daemon, service);
+  SetOwner(rendered, daemon, service);
   return service;
 }
 
@@ -158,8 +158,8 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   Json& spec = merged["spec"];
   if (!spec.is_object()) spec = Json::object();
   if (!MemberOf(wanted, "ports").is_array() || MemberOf(wanted, "ports").empty()) spec.erase("ports");
-  DropWhatTheTypeForbids(wanted, old_type, TypeIn(merged), spec);
-  TakeIntoPossession(rendered, daemon, merged);
+  DropForbiddenFields(wanted, old_type, TypeIn(merged), spec);
+  SetOwner(rendered, daemon, merged);
   return merged;
 }
 

@@ -54,7 +54,7 @@ constexpr std::pair<const char*, const char*> kFields[] = {
 };
 
 // Returns whether the schema has the field. In a list, the path continues in the schema of the entries.
-bool Knows(const Json& schema, const std::string& path) {
+bool HasField(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
   for (std::string name; std::getline(names, name, '.');) {
@@ -85,7 +85,7 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
         const std::string path = std::string(parent) + "." + name;
         const bool is_inside = std::any_of(missing.begin(), missing.end(),
                                            [&](const std::string& outer) { return IsFieldOf(path, outer); });
-        if (!is_inside && !Knows(*schema, path)) missing.push_back(path);
+        if (!is_inside && !HasField(*schema, path)) missing.push_back(path);
       }
     }
   }
@@ -126,11 +126,11 @@ CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::functio
     : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
-  FailureLog log("cannot check the CRD; trying again", "the check of the CRD works again");
+  FailureLog failures("cannot check the CRD; trying again", "the check of the CRD works again");
   do {
     const Status checked = CatchExceptions([&] { return Check(stop); });
     if (stop.stop_requested()) break;
-    log.Report(checked);
+    failures.Report(checked);
   } while (clock_.Sleep(kPeriod, stop));
   return {};
 }

@@ -18,6 +18,7 @@
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
+#include "operator/yurtappdaemon/diagnose/stuck_pods.h"
 #include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/plan/plan.h"
@@ -76,7 +77,7 @@ struct DaemonState {
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
   std::string reported;           // the last message that ReportBlocked reported
-  std::string last_stuck;         // the argument `last` of NextStuckPools
+  StuckLooks stuck_looks;
 };
 
 }  // namespace yad

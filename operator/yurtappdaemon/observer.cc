@@ -26,7 +26,7 @@ constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr Duration kCachePoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
-bool MayHealByItself(const Error& error) {
+bool IsTemporary(const Error& error) {
   switch (error.reason) {
     case Reason::kNotFound:
     case Reason::kConflict:
@@ -214,14 +214,14 @@ void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_to
 Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
-  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_error.empty())
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.jobs_error.empty())
     ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
-  if (samples && sampler_ == nullptr && snapshot.checks_error.empty())
-    snapshot.checks_error =
+  if (samples && sampler_ == nullptr)
+    snapshot.queries_error =
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
   if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;
@@ -242,7 +242,7 @@ Result<bool> Observer::ConfirmStatus(const Snapshot& snapshot, DaemonState& stat
   return false;
 }
 
-void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
+void Observer::RestoreState(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
     state.begun.reset();
@@ -253,7 +253,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
     state.health = RestoreHealth(previous);
     state.unlisted_have_soaked = previous.unlisted_have_soaked();
   } else if (leap > Duration::zero()) {
-    MoveBy(leap, *state.health);
+    ShiftTimes(leap, *state.health);
   }
   SetPullTimes(leap, state, snapshot);
   snapshot.health = &*state.health;
@@ -283,7 +283,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
   auto revisions = state.history.Sync(*daemon, stop);
   if (!revisions) {
-    if (MayHealByItself(revisions.error())) return Fail(revisions.error());
+    if (IsTemporary(revisions.error())) return Fail(revisions.error());
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
@@ -310,7 +310,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   snapshot.now = clock_.WallNow();
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);
-  Remember(StatusView(previous), state, snapshot);
+  RestoreState(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), written, std::move(unseen)};
 }
 

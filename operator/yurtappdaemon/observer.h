@@ -91,7 +91,7 @@ class Observer {
   Result<bool> ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const;
   // Sets the health of the pools, and the groups of pools whose update has begun. Takes them from the last reconcile
   // or, after a restart, from the last status. Only a RollingUpdate has them.
-  void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
+  void RestoreState(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
 
   Client& client_;
   const ReconcilerStores stores_;

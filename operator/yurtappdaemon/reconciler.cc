@@ -184,11 +184,11 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (outcome.rejected) return Fail(*outcome.rejected);
-  ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
+  ReleaseStuck(seen.snapshot.daemon, plan, state->stuck_looks, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
   const PrefetchOutcome pulls = prefetches_.Apply(seen.snapshot, plan, outcome, stop);
   state->rejected_prefetches = pulls.rejected;
-  Learn(seen, outcome, *state);
+  RecordOutcome(seen, outcome, *state);
 
   const PodDiagnoser::Findings examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
@@ -223,17 +223,19 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // Keeps the rejections of invalid Jobs (`final`) that the plan still needs. So the operator does not create these
-  // Jobs again.
+  for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
+  // Keeps the rejections that the plan still needs: of invalid Jobs (`final`), so that the operator does not create
+  // these Jobs again, and of Jobs whose retry is not due yet.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
-    if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
+    if (before != state.rejected_jobs.end() && (before->second.final || pool.checks.job_waits))
+      rejected.insert(*before);
   }
   state.rejected_jobs = std::move(rejected);
   return outcome;
 }
 
-void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
+void Reconciler::RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());
@@ -293,13 +295,13 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   return ReconcileResult::Done();  // the event of a user's edit causes the next reconcile
 }
 
-void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop) {
-  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, last);
+void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, StuckLooks& looks, std::stop_token stop) {
+  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, looks, stuck_reads_, clock_.Now());
   std::vector<Result<std::vector<std::string>>> results(stuck.size());
   const WallTime since = clock_.WallNow() - kStuckAfter;
   ParallelFor(stuck.size(), kStuckPoolsInParallel, [&](std::size_t i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
-    results[i] = ReplaceStuckPods(client_, meta.key, meta.uid, since, stuck_events_, stop);
+    results[i] = ReplaceStuckPods(client_, daemon.meta, meta.key, meta.uid, since, stop);
   });
   for (std::size_t i = 0; i < stuck.size(); ++i) {
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
@@ -309,6 +311,8 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});
       continue;
     }
+    // The StatefulSet goes on, and may need the next deletion soon.
+    if (!deleted->empty()) looks.erase(stuck[i]->pool);
     for (const std::string& name : *deleted) {
       events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "Replace",
                      "pod " + name + " of an older template is not ready and blocks StatefulSet " + meta.key.name +

@@ -70,16 +70,15 @@ class Reconciler {
   // Creates and deletes the Jobs of checks, and starts and stops the sampling of Prometheus checks.
   CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
   // Stores the results that the next plan needs, and reports the writes.
-  void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
+  void RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status
   // may be written. Zero: no status is delayed.
   Status Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                 DaemonState& state, Duration& due, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                         std::stop_token stop);
-  // Replaces pods that never become ready and block their StatefulSet. `last` is the pool with which an earlier call
-  // ended; this call begins after it (see NextStuckPools).
-  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop);
+  // Replaces pods that never become ready and block their StatefulSet. For `looks`, see NextStuckPools.
+  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, StuckLooks& looks, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }
@@ -97,8 +96,9 @@ class Reconciler {
   Reporter reporter_;
   const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
-  // Limits the reads of Events for stuck pods, of all daemons together.
-  RateLimiter stuck_events_{/*qps=*/5, /*burst=*/10, clock_};
+  // Limits the looks at stuck pools, of all daemons together. A look reads the StatefulSet, its pods and perhaps
+  // Events.
+  RateLimiter stuck_reads_{/*qps=*/10, /*burst=*/20, clock_};
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
   const RolloutListeners listeners_;

@@ -79,7 +79,8 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& p
                          Memory& memory) const {
   if (postponed.undecided()) return;
   ShowBlockedRemovals(daemon.meta.key, postponed.workloads.size());
-  if (postponed.blocked() && memory.reported_token != postponed.token && !SaysRemovalBlocked(before, postponed.token)) {
+  if (postponed.blocked() && memory.reported_token != postponed.token &&
+      !ShowsRemovalBlocked(before, postponed.token)) {
     events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", postponed.message);
     log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                        {"reason", postponed.reason},

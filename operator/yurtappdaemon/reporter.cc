@@ -79,7 +79,7 @@ Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Block
   const Error& error = blocked.error;
   const Json object = stored.Parse();
   const Json before = object.value("status", Json());
-  if (state.reported != error.message && !SaysBlocked(before, reason, error)) {
+  if (state.reported != error.message && !ShowsBlocked(before, reason, error)) {
     log::Warn("YurtAppDaemon is not reconciled",
               {{"yurtappdaemon", stored.meta().key.ToString()}, {"reason", reason}, {"error", error}});
     events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);

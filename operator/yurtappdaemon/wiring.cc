@@ -83,10 +83,6 @@ bool PrefetchChanged(const Event& event) {
   return counts(event.before) != counts(event.after);
 }
 
-ReflectorOptions WatchingDaemons(const std::string& ns) {
-  return {.type = kYurtAppDaemonType, .ns = ns, .project = ProjectDaemon, .projected = kProjectedOfDaemons};
-}
-
 ReflectorOptions WatchingWorkloads(WorkloadKind kind, const std::string& ns) {
   return {.type = TypeOf(kind),
           .ns = ns,
@@ -137,13 +133,6 @@ void AddSamplingController(Manager& manager, Controller& shows, const std::share
                    [&shows](const Request& daemon) { shows.queue().Add(daemon); });
 }
 
-std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
-  if (prometheus == nullptr) return nullptr;
-  return std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
-    return prometheus->Query(query, at, stop);
-  });
-}
-
 // If a Node enters or leaves maintenance, queues the daemons that select the pool of the Node. As soon as a daemon
 // needs the Nodes, every replica of the operator reads them, so that a new leader has them.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
@@ -192,7 +181,8 @@ void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options) {
-  Informer& daemons = manager.InformerFor(WatchingDaemons(options.ns));
+  Informer& daemons = manager.InformerFor(
+      {.type = kYurtAppDaemonType, .ns = options.ns, .project = ProjectDaemon, .projected = kProjectedOfDaemons});
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& deployments = manager.InformerFor(WatchingWorkloads(WorkloadKind::kDeployment, options.ns));
   Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(WorkloadKind::kStatefulSet, options.ns));
@@ -212,7 +202,11 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
-  const std::shared_ptr<CheckSampler> sampler = MakeSampler(options.prometheus);
+  std::shared_ptr<CheckSampler> sampler;
+  if (PrometheusClient* const prometheus = options.prometheus)
+    sampler = std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
+      return prometheus->Query(query, at, stop);
+    });
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   const auto missing_fields = std::make_shared<MissingFields>();
   auto reconciler =

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/base/join.h"
-#include "plugin/commands/approval.h"
+#include "plugin/commands/changes.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 
@@ -16,7 +16,7 @@ Result<int> RunApprove(Session& session) {
   }
   std::vector<std::string> before;
   Json as_read;
-  const auto written = EditDaemon(session, false, [&](Json& daemon) {
+  const auto written = EditDaemon(session, [&](Json& daemon) {
     before.clear();
     auto changed = Approve(groups, session.options.approved_revision, daemon, before);
     as_read = daemon;

@@ -6,18 +6,14 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/cluster/attributes.h"
+#include "plugin/manifest/manifest.h"
 
 namespace yad {
 namespace {
 
 constexpr std::size_t kMostNotes = 20;
-
-bool IsOf(const Json& object, const std::string& kind, const std::string& group) {
-  const std::string version = StringAt(object, {"apiVersion"});
-  return StringAt(object, {"kind"}) == kind && (group.empty() ? version == "v1" : version.starts_with(group + "/"));
-}
 
 std::string ObjectName(const Json& object) { return StringAt(object, {"metadata", "name"}); }
 
@@ -112,18 +108,18 @@ class Maker {
     const std::string kind = StringAt(object, {"kind"});
     const std::string name = ObjectName(object);
     Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Convert(object);
-    if (IsOf(object, "Node", "")) {
+    if (IsOfType(object, kNodeType)) {
       if (!IsNamed(object, number)) return {};
       if (!names_.insert("node " + ObjectName(object)).second) return Twice(object);
       made_.nodes.push_back(ParseNode(object));
-    } else if (IsOf(object, "Pod", "")) {
+    } else if (IsOfType(object, kPodType)) {
       if (!IsNamed(object, number)) return {};
       if (StringAt(object, {"metadata", "namespace"}).empty()) object["metadata"]["namespace"] = ns_;
       made_.pods.push_back(ParsePod(object));
       if (!names_.insert("pod " + made_.pods.back().key.ToString()).second) return Twice(object);
-    } else if (IsOf(object, kNodePoolAutoscalerType.kind, kNodePoolAutoscalerType.group)) {
+    } else if (IsOfType(object, kNodePoolAutoscalerType)) {
       autoscalers_.push_back(std::move(object));
-    } else if (IsOf(object, kNodePoolType.kind, kNodePoolType.group)) {
+    } else if (IsOfType(object, kNodePoolType)) {
       pools_.push_back(std::move(object));
     } else {
       const std::string version = StringAt(object, {"apiVersion"});

@@ -7,10 +7,10 @@
 #include "operator/capacity/autoscaler.h"
 #include "operator/client/auth/config.h"
 #include "operator/workload/revision.h"
-#include "plugin/commands/approval.h"
+#include "plugin/commands/changes.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/object_name.h"
+#include "plugin/commands/option_values.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/view/pool_table.h"
 
@@ -182,22 +182,19 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
   }
   if (line.command == nullptr) return candidates;
   const std::string& command = line.command->name;
+  if (!line.positionals.empty()) {
+    if (command == "approve") return {NamesInCluster(line).Groups(line.positionals.front())};
+    return candidates;
+  }
   if (command == "version" || command == "capacity plan" || command == "freeze" || command == "unfreeze" ||
       command == "dashboard")
     return candidates;
-  if (command == "capacity") {
-    if (!line.positionals.empty()) return candidates;
-    for (std::string& name : NamesInCluster(line).Of(kNodePoolAutoscalerType))
-      candidates.words.push_back(std::move(name));
-    return candidates;
-  }
-  if (command == "completion")
-    return {line.positionals.empty() ? std::vector<std::string>{"bash", "zsh", "fish"} : std::vector<std::string>{}};
-  if (command == "render") return {{}, line.positionals.empty() ? kFiles : kNoFiles};
-  if (command == "hold" || command == "release" || command == "explain")
-    return {line.positionals.empty() ? NamesInCluster(line).Of(kNodePoolType) : std::vector<std::string>{}};
-  if (line.positionals.empty()) return {NamesInCluster(line).Of(kYurtAppDaemonType)};
-  if (command == "approve") return {NamesInCluster(line).Groups(line.positionals.front())};
+  if (command == "completion") return {{"bash", "zsh", "fish"}};
+  if (command == "render") return {{}, kFiles};
+  const ResourceType& type = command == "capacity" ? kNodePoolAutoscalerType
+                             : command == "hold" || command == "release" || command == "explain" ? kNodePoolType
+                                                                                                 : kYurtAppDaemonType;
+  for (std::string& name : NamesInCluster(line).Of(type)) candidates.words.push_back(std::move(name));
   return candidates;
 }
 

@@ -4,7 +4,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {
@@ -24,6 +24,11 @@ std::string Subject(const std::string& daemon) { return "yurtappdaemon." + kYurt
 
 std::string Quoted(const std::string& daemon) {
   return kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group + " \"" + daemon + "\"";
+}
+
+std::string TypedName(const std::string& kind, const std::string& name) {
+  if (kind == kServiceType.kind) return "service/" + name;
+  return (kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + name;
 }
 
 Result<Json> GetDaemon(Session& session) {
@@ -62,9 +67,9 @@ Status ForEachMeta(Client& client, const ResourceType& type, const std::string& 
   return {};
 }
 
-Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change) {
+Result<Json> EditDaemon(Session& session, const std::function<Result<bool>(Json& daemon)>& change) {
   YAD_TRY(auto daemon, GetDaemon(session));
-  return EditDaemon(session, std::move(daemon), dry_run, change);
+  return EditDaemon(session, std::move(daemon), false, change);
 }
 
 Result<Json> EditDaemon(Session& session, Json daemon, bool dry_run,
@@ -89,8 +94,11 @@ Result<Json> EditDaemon(Session& session, Json daemon, bool dry_run,
 }
 
 void PrintWritten(Session& session, const Json& object, const std::string& what) {
+  PrintWritten(session, Subject(session.options.daemon), object, what);
+}
+
+void PrintWritten(Session& session, const std::string& subject, const Json& object, const std::string& what) {
   if (PrintObject(session.options, session.console, object)) return;
-  const std::string subject = Subject(session.options.daemon);
   session.console.out << subject << (session.options.output == OutputFormat::kName ? "" : " " + what) << "\n";
 }
 

@@ -8,7 +8,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
-#include "plugin/commands/session.h"
+#include "plugin/commands/commands.h"
 
 namespace yad {
 
@@ -16,6 +16,10 @@ namespace yad {
 std::string Subject(const std::string& daemon);
 // Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl prints an object in an error.
 std::string Quoted(const std::string& daemon);
+
+// Returns the name as kubectl prints it with `-o name`: "deployment.apps/NAME", "statefulset.apps/NAME",
+// "service/NAME".
+std::string TypedName(const std::string& kind, const std::string& name);
 
 // Returns whether the server does not know the type, for instance because its CRD is not installed. A missing object
 // and an unknown type both have reason kNotFound.
@@ -40,14 +44,16 @@ Status ForEachMeta(Client& client, const ResourceType& type, const std::string& 
 // - If `change` returns false, writes nothing and returns null.
 // - After a conflict, reads the object again and retries, because the operator often writes the status. Fails if
 //   another client has changed the spec since the first read, or has recreated the object.
-Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
+Result<Json> EditDaemon(Session& session, const std::function<Result<bool>(Json& daemon)>& change);
 // Like the other EditDaemon, but begins with `read`, an object that the caller has already read. Fails if another
 // client has changed the spec since then.
 Result<Json> EditDaemon(Session& session, Json read, bool dry_run,
                         const std::function<Result<bool>(Json& daemon)>& change);
 
-// Prints the result of a write in the format of --output: the object, its name, or by default a line such as
-// "yurtappdaemon.apps.openyurt.io/web paused", where `what` is "paused".
+// Prints the result of a write in the format of --output: the object, its name (`subject`), or by default a line such
+// as "yurtappdaemon.apps.openyurt.io/web paused", where `what` is "paused".
+void PrintWritten(Session& session, const std::string& subject, const Json& object, const std::string& what);
+// Prints the result of a write of the session's YurtAppDaemon.
 void PrintWritten(Session& session, const Json& object, const std::string& what);
 // Prints an object or a list of objects as JSON or YAML. Returns false if --output requests neither.
 bool PrintObject(const PluginOptions& options, Console& console, const Json& object);

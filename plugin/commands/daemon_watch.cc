@@ -12,13 +12,12 @@ namespace {
 ReflectorOptions OptionsFor(const std::string& ns, const std::string& name) {
   ReflectorOptions options{.type = kYurtAppDaemonType, .ns = ns};
   if (!name.empty()) options.field_selector = "metadata.name=" + name;
-  options.backoff.cap = std::chrono::seconds(5);  // The user waits for the apiserver to respond again.
   return options;
 }
 
 }  // namespace
 
-Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name) {
+Status CheckWatchPermissions(Client& client, const std::string& ns, const std::string& name) {
   const ReflectorOptions reads = OptionsFor(ns, name);
   const ListOptions list{.ns = reads.ns, .field_selector = reads.field_selector, .limit = 1};
   const auto page = client.List(reads.type, list);
@@ -31,40 +30,26 @@ Status CheckWatchRights(Client& client, const std::string& ns, const std::string
 }
 
 DaemonWatch::DaemonWatch(Client& client, const std::string& ns, const std::string& name)
-    : informer_(client, OptionsFor(ns, name)) {
-  informer_.AddHandler([this](const Event&) {
-    {
-      std::lock_guard lock(mutex_);
-      news_ = true;
-    }
-    changed_.notify_all();
-  });
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    Status ended = informer_.Run(stop);
-    {
-      std::lock_guard lock(mutex_);
-      ended_ = std::move(ended);
-    }
-    changed_.notify_all();
-  });
-}
-
-DaemonWatch::~DaemonWatch() {
-  thread_.request_stop();
-  thread_.join();
-}
+    : reflector_(client, OptionsFor(ns, name), [this] {
+        std::lock_guard lock(mutex_);
+        news_ = true;
+        changed_.notify_all();
+      }) {}
 
 Status DaemonWatch::Wait(SteadyTime end) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, end, [this] { return news_ || !ended_; });
-  news_ = false;
-  if (!ended_) return Fail(ended_.error().reason, ended_.error().message + " (run the command again)");
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, end, [this] { return news_; });
+    news_ = false;
+  }
+  const Status ended = reflector_.ended();
+  if (!ended) return Fail(ended.error().reason, ended.error().message + " (run the command again)");
   return {};
 }
 
 std::vector<Json> DaemonWatch::Daemons() const {
   std::vector<Json> daemons;
-  auto objects = informer_.store().List();
+  auto objects = reflector_.store().List();
   if (!objects) return daemons;
   std::sort(objects->begin(), objects->end(),
             [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });

@@ -6,18 +6,17 @@
 #include <mutex>
 #include <ostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
-#include "operator/runtime/informer.h"
+#include "plugin/commands/running_reflector.h"
 
 namespace yad {
 
 // Fails if the user may not list or watch these daemons. Callers check this before they make a DaemonWatch, which would
 // retry a forbidden request forever.
-Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name);
+Status CheckWatchPermissions(Client& client, const std::string& ns, const std::string& name);
 
 // The interval at which a watched screen is redrawn even if no object changes, because it shows ages.
 inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
@@ -29,22 +28,19 @@ class DaemonWatch {
  public:
   // Watches all daemons of a namespace ("" for all namespaces), or only the daemon with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
-  ~DaemonWatch();
 
   // Blocks until an object has changed since the last call, or until `end`. Fails if the watch has ended.
   Status Wait(SteadyTime end);
   // Returns the error of the watch, or "" if the watch works. After an error, Daemons() may be out of date.
-  std::string error() const { return informer_.last_error(); }
-  bool synced() const { return informer_.synced(); }
+  std::string error() const { return reflector_.error(); }
+  bool synced() const { return reflector_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name
 
  private:
-  Informer informer_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;
   bool news_ = false;  // guarded by mutex_
-  Status ended_;       // guarded by mutex_; an Error after the watch has ended
-  std::jthread thread_;
+  RunningReflector reflector_;
 };
 
 // Prints a warning each time the watch begins to fail, because the output then shows old data. Used if the output is

@@ -7,11 +7,10 @@
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/object_name.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/preview.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 #include "plugin/view/unified_diff.h"
 
 namespace yad {
@@ -29,15 +28,15 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   const WriteOptions dry_run{.dry_run = true, .warnings = &warnings};
   Json object = change.after;
   object["metadata"].erase("resourceVersion");  // If it is absent, a change of status does not cause a conflict.
-  auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
+  auto stored = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
-  if (!answer && answer.error().reason == Reason::kForbidden) {
+  if (!stored && stored.error().reason == Reason::kForbidden) {
     session.console.err
         << "Warning: the server forbids a dry run of this write, so the server's defaults are not shown: "
-        << Printable(answer.error().message) << "\n";
+        << Printable(stored.error().message) << "\n";
     return change.after;
   }
-  return answer;
+  return stored;
 }
 
 // Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are changes.
@@ -89,7 +88,7 @@ Result<int> RunDiff(Session& session) {
     wanted.push_back(std::move(daemon));
   } else {
     std::size_t skipped = 0;
-    YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, skipped));
+    YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, &skipped));
     if (skipped > 0) {
       session.console.err << "note: " << skipped
                           << (skipped == 1 ? " object of another type is" : " objects of other types are")

@@ -37,8 +37,13 @@ class Reader {
     YAD_TRY_VOID(ReadDaemons());
     // The pods are read before the nodes. In the reverse order, the pods of a node that joins between the reads would
     // look misplaced.
-    YAD_TRY_VOID(ReadPods());
-    YAD_TRY_VOID(ReadNodes());
+    if (CheckLabelValue(it_.name).empty()) {
+      YAD_TRY_VOID(ReadPods());
+      YAD_TRY_VOID(ReadNodes());
+    } else {  // No pod and no node can have an invalid label.
+      pods_.emplace();
+      it_.nodes.emplace();
+    }
     FindMisplaced();
     YAD_TRY_VOID(ReadHeartbeats());
     return std::move(it_);
@@ -125,10 +130,6 @@ class Reader {
   }
 
   Status ReadPods() {
-    if (!CheckLabelValue(it_.name).empty()) {  // No pod and no node can have an invalid label.
-      pods_.emplace();
-      return {};
-    }
     static const JsonParts kParts = {{"metadata", {{"namespace"}, {"name"}, {"deletionTimestamp"}}},
                                      {"spec", {{"nodeName"}}},
                                      {"status", {{"phase"}}}};
@@ -145,10 +146,6 @@ class Reader {
   }
 
   Status ReadNodes() {
-    if (!CheckLabelValue(it_.name).empty()) {
-      it_.nodes.emplace();
-      return {};
-    }
     static const JsonParts kParts = {{"metadata", {{"name"}, {"annotations", {{kLeaseAnnotation}}}}},
                                      {"status", {{"conditions"}}}};
     std::vector<ExplainedNode> nodes;

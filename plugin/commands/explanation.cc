@@ -70,7 +70,15 @@ std::string DescribeWindow(const UpdateWindow& window) {
          HumanDuration(window.duration) + (window.time_zone.empty() ? "" : " (" + window.time_zone + ")");
 }
 
-// Describes the update windows in the pool's annotation, which apply to all daemons.
+// Returns when the update windows in the pool's annotation, which apply to all daemons, allow updates.
+PoolOpening OwnOpening(const Json& node_pool, WallTime now) {
+  Snapshot snapshot;
+  snapshot.now = now;
+  Gates gates(snapshot);
+  return OpeningOf(node_pool, snapshot.daemon, gates);
+}
+
+// Describes the update windows in the pool's annotation.
 std::string DescribeOwnWindows(const Json& object, WallTime now) {
   const NodePool pool = ParseNodePool(object);
   if (!pool.windows.fault.empty()) return "invalid, so the pool is held: " + pool.windows.fault;
@@ -78,10 +86,7 @@ std::string DescribeOwnWindows(const Json& object, WallTime now) {
   if (pool.windows.windows->empty()) return "always open";
   std::string text;
   for (const UpdateWindow& window : *pool.windows.windows) text += (text.empty() ? "" : ", ") + DescribeWindow(window);
-  Snapshot snapshot;
-  snapshot.now = now;
-  Gates gates(snapshot);
-  const std::string opening = DescribeOpening(OpeningOf(object, snapshot.daemon, gates));
+  const std::string opening = DescribeOpening(OwnOpening(object, now));
   return text + (opening == "now" ? "; open now" : "; opens " + opening);
 }
 
@@ -131,7 +136,7 @@ void AddNodes(const Explanation& it, std::vector<std::string>& lines) {
                TextOr(node.leased, kNone)});
   }
   lines.emplace_back();
-  for (std::string& line : table.Lines()) lines.push_back(std::move(line));
+  table.AppendTo(lines);
   if (shown < it.nodes->size()) lines.push_back("and " + std::to_string(it.nodes->size() - shown) + " more nodes");
 }
 
@@ -167,7 +172,7 @@ void AddDaemons(const Explanation& it, std::vector<std::string>& lines) {
                daemon.opening ? DescribeOpening(*daemon.opening) : kNone, TextOr(pool.reason(), kNone),
                DescribeMessage(daemon)});
   }
-  for (std::string& line : table.Lines()) lines.push_back(std::move(line));
+  table.AppendTo(lines);
 }
 
 void AddPool(const Json& object, WallTime now, Json& json) {
@@ -179,10 +184,7 @@ void AddPool(const Json& object, WallTime now, Json& json) {
   json["timeZone"] = TextOr(pool.windows.time_zone, "UTC");
   if (const Json* conditions = Find(object, {"status", "conditions"})) json["conditions"] = *conditions;
   if (!ParseMeta(object).annotations.contains(kUpdateWindowsAnnotation) && pool.windows.fault.empty()) return;
-  Snapshot snapshot;
-  snapshot.now = now;
-  Gates gates(snapshot);
-  json["window"] = ToJson(OpeningOf(object, snapshot.daemon, gates));
+  json["window"] = ToJson(OwnOpening(object, now));
   json["window"]["windows"] = Json::array();
   for (const UpdateWindow& window : pool.windows.windows.value_or(std::vector<UpdateWindow>()))
     json["window"]["windows"].push_back(DescribeWindow(window));

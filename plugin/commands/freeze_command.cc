@@ -60,14 +60,10 @@ Result<int> RunFreeze(Session& session) {
                     " is being deleted: try again when it is gone (its finalizers block the deletion)");
   }
   YAD_TRY(const auto written, Write(session.client, key, data, before.has_value()));
-  if (PrintObject(options, session.console, written)) return kDone;
-  session.console.out << kSubject;
-  if (options.output != OutputFormat::kName) {
-    const bool again = before && Freezes(*before, now);
-    session.console.out << (again ? " updated" : " frozen") << " in namespace " << ns
-                        << ": updates of all YurtAppDaemons " << (again ? "stay frozen " : "are frozen ") << end;
-  }
-  session.console.out << "\n";
+  const bool again = before && Freezes(*before, now);
+  PrintWritten(session, kSubject, written,
+               (again ? "updated in namespace " : "frozen in namespace ") + ns + ": updates of all YurtAppDaemons " +
+                   (again ? "stay frozen " : "are frozen ") + end);
   return kDone;
 }
 
@@ -80,10 +76,7 @@ Result<int> RunUnfreeze(Session& session) {
     return kDone;
   }
   if (!deleted) return Fail(deleted.error());
-  session.console.out << kSubject;
-  if (session.options.output != OutputFormat::kName)
-    session.console.out << " deleted in namespace " << ns << ": updates of all YurtAppDaemons may start";
-  session.console.out << "\n";
+  PrintWritten(session, kSubject, Json(), "deleted in namespace " + ns + ": updates of all YurtAppDaemons may start");
   return kDone;
 }
 

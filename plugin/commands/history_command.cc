@@ -6,7 +6,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/revisions.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 #include "plugin/view/table.h"
 #include "plugin/view/text.h"
 

@@ -1,6 +1,5 @@
 // kubectl yad hold, kubectl yad release
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
 #include "operator/api/node.h"
@@ -53,15 +52,6 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
                       << "): that hold ends when the condition ends\n";
 }
 
-// Returns the value of the pool's hold annotation, which is the reason of the hold. Returns nullopt if the pool has no
-// such annotation or can't be read. A user may have the permission to patch pools without the permission to read them.
-std::optional<std::string> ReasonOfHold(const Result<Json>& before) {
-  if (!before) return std::nullopt;
-  const ObjectMeta meta = ParseMeta(*before);
-  const auto found = meta.annotations.find(kHoldAnnotation);
-  return found == meta.annotations.end() ? std::nullopt : std::optional(found->second);
-}
-
 }  // namespace
 
 Result<int> RunHold(Session& session) {
@@ -70,26 +60,25 @@ Result<int> RunHold(Session& session) {
   const std::string subject = "nodepool." + kNodePoolType.group + "/" + pool.name;
   YAD_TRY(const auto types, DiscoverNodePoolTypes(session.client, {}));
   const auto before = InAnyVersion(types, [&](const ResourceType& type) { return session.client.Get(type, pool); });
-  if (!hold) {
-    if (!before) return Fail(before.error());
-    const ObjectMeta meta = ParseMeta(*before);
-    if (!meta.annotations.contains(kHoldAnnotation))
-      return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
-  }
-  const auto earlier = hold ? ReasonOfHold(before) : std::nullopt;
+  // A user may have the permission to patch pools without the permission to read them, so a hold does not need the
+  // pool.
+  if (!hold && !before) return Fail(before.error());
+  const ObjectMeta meta = before ? ParseMeta(*before) : ObjectMeta();
+  const auto earlier = meta.annotations.find(kHoldAnnotation);
+  const bool was_held = earlier != meta.annotations.end();
+  if (!hold && !was_held) return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
   YAD_TRY(const auto written, InAnyVersion(types, [&](const ResourceType& type) {
             return session.client.Patch(type, pool, PatchType::kMerge, patch);
           }));
-  if (earlier && *earlier != session.options.reason) {
+  if (hold && was_held && earlier->second != session.options.reason) {
     session.console.err << "Warning: " << subject
-                        << " was held already, and its earlier reason is replaced: " << Printable(*earlier) << "\n";
+                        << " was held already, and its earlier reason is replaced: " << Printable(earlier->second)
+                        << "\n";
   }
   WarnOfMaintenance(session, subject, pool.name);
-  if (PrintObject(session.options, session.console, written)) return kDone;
-  const bool only_name = session.options.output == OutputFormat::kName;
-  session.console.out << subject << (only_name ? "" : hold ? " held" : " released") << "\n";
+  PrintWritten(session, subject, written, hold ? "held" : "released");
   return kDone;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "operator/base/error.h"
+#include "plugin/commands/commands.h"
 #include "plugin/commands/object_reader.h"
-#include "plugin/commands/session.h"
 
 namespace yad {
 

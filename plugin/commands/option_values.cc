@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <set>
 
 #include "operator/api/names.h"
 #include "operator/base/clock.h"
@@ -18,7 +19,32 @@ Result<std::string> ValidName(const std::string& name, const std::string& what, 
   return NotValid("\"" + name + "\" is not a valid " + what + ": " + fault);
 }
 
+// Returns "web" for "web" and for "KIND/web", where KIND is one of `kinds`. Errors suggest the short kind `brief`.
+Result<std::string> ParseName(const std::string& argument, const std::string& type, const std::string& brief,
+                              const std::set<std::string>& kinds) {
+  std::string name = argument;
+  if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
+    name = argument.substr(slash + 1);
+    if (!kinds.contains(argument.substr(0, slash))) {
+      return NotValid("\"" + argument + "\" is not a valid " + type + ": give NAME or " + brief + "/NAME");
+    }
+  }
+  return ValidName(name, "name of a " + type, CheckDns1123Subdomain(name));
+}
+
 }  // namespace
+
+Result<std::string> DaemonNameOf(const std::string& argument) {
+  return ParseName(argument, "YurtAppDaemon", "yad",
+                   {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
+                    "yurtappdaemons.apps.openyurt.io"});
+}
+
+Result<std::string> AutoscalerNameOf(const std::string& argument) {
+  return ParseName(argument, "NodePoolAutoscaler", "npa",
+                   {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
+                    "nodepoolautoscalers.capacity.openyurt.io"});
+}
 
 Result<std::chrono::milliseconds> DurationValue(const std::string& text) {
   if (const auto duration = ParseDuration(text)) return *duration;

@@ -11,6 +11,13 @@
 
 namespace yad {
 
+// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms. Fails with kBadRequest for the name of
+// another type.
+Result<std::string> DaemonNameOf(const std::string& argument);
+// Returns the name of a NodePoolAutoscaler from an argument such as "hangzhou" or "npa/hangzhou". Fails like
+// DaemonNameOf.
+Result<std::string> AutoscalerNameOf(const std::string& argument);
+
 Result<std::chrono::milliseconds> DurationValue(const std::string& text);
 Result<WallTime> TimeValue(const std::string& text);  // RFC 3339
 Result<std::string> PoolNameValue(const std::string& pool);

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "plugin/commands/arguments.h"
-#include "plugin/commands/object_name.h"
 #include "plugin/commands/option_values.h"
 #include "plugin/view/text.h"
 

@@ -8,7 +8,7 @@ namespace yad {
 
 Result<int> RunPause(Session& session) {
   const bool pause = session.options.command == Command::kPause;
-  const auto written = EditDaemon(session, false, [&](Json& daemon) -> Result<bool> {
+  const auto written = EditDaemon(session, [&](Json& daemon) -> Result<bool> {
     if (BoolAt(daemon, {"spec", "paused"}) == pause) {
       return Fail(Reason::kBadRequest,
                   Quoted(session.options.daemon) + (pause ? " is already paused" : " is not paused"));

@@ -5,7 +5,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/daemon_watch.h"
-#include "plugin/view/live_view.h"
+#include "plugin/view/frame.h"
 #include "plugin/view/pool_table.h"
 #include "plugin/view/text.h"
 
@@ -29,7 +29,7 @@ void WarnIfTruncated(const Session& session, const std::vector<Json>& daemons) {
                       << " pools; the pools that are not Ready come first\n";
 }
 
-void SayWhyEmpty(const Session& session, const std::vector<Json>& daemons) {
+void ExplainEmptyTable(const Session& session, const std::vector<Json>& daemons) {
   if (IsOne(session)) {
     session.console.err << Quoted(session.options.daemon)
                         << (Find(daemons.front(), {"status", "pools"}) == nullptr
@@ -72,7 +72,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   if (PrintObject(session.options, session.console, shown)) return;
   const Table table = TableOfPools(session, daemons, kAll);
   if (table.empty()) {
-    SayWhyEmpty(session, daemons);
+    ExplainEmptyTable(session, daemons);
     return;
   }
   for (const std::string& line : table.Lines()) out << line << "\n";
@@ -84,33 +84,26 @@ class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {
     const std::vector<std::string> lines = TableOfPools(session, daemons, kAll).Lines();
-    std::map<std::string, Json> now;
-    std::size_t row = 1;
+    std::vector<std::pair<std::string, Json>> rows;
     if (IsOne(session)) {
-      for (const PoolStatusView& pool : PoolsOf(daemons.front()))
-        Row(std::string(pool.name()), pool.json(), lines, row, now, session);
+      for (const PoolStatusView& pool : PoolsOf(daemons.front())) rows.emplace_back(pool.name(), pool.json());
     } else {
       for (const Json& daemon : daemons) {
-        Row(ParseMeta(daemon).key.ToString(), daemon.value("status", Json()), lines, row, now, session);
+        rows.emplace_back(ParseMeta(daemon).key.ToString(), daemon.value("status", Json()));
       }
     }
-    before_ = std::move(now);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto found = before_.find(rows[i].first);
+      if (found != before_.end() && found->second == rows[i].second) continue;
+      if (!has_header_) session.console.out << lines.front() << "\n";
+      has_header_ = true;
+      session.console.out << lines[i + 1] << "\n";
+    }
+    before_ = std::map<std::string, Json>(rows.begin(), rows.end());
     session.console.out.flush();
   }
 
  private:
-  void Row(const std::string& key, const Json& value, const std::vector<std::string>& lines, std::size_t& row,
-           std::map<std::string, Json>& now, const Session& session) {
-    const auto found = before_.find(key);
-    if (found == before_.end() || found->second != value) {
-      if (!has_header_) session.console.out << lines.front() << "\n";
-      has_header_ = true;
-      session.console.out << lines[row] << "\n";
-    }
-    now.emplace(key, value);
-    ++row;
-  }
-
   bool has_header_ = false;
   std::map<std::string, Json> before_;
 };
@@ -130,7 +123,7 @@ std::vector<std::string> Frame(const Session& session, const std::vector<Json>& 
 
 Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
   const std::string ns = session.options.all_namespaces ? "" : session.ns;
-  YAD_TRY_VOID(CheckWatchRights(session.client, ns, session.options.daemon));
+  YAD_TRY_VOID(CheckWatchPermissions(session.client, ns, session.options.daemon));
   DaemonWatch watch(session.client, ns, session.options.daemon);
   LiveView view(session.console.out);
   ChangedRows rows;

@@ -9,10 +9,9 @@
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/object_name.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/manifest/manifest.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {
@@ -26,8 +25,7 @@ Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& cons
   PoolsForRender result;
   std::vector<NodePool> known;
   if (!options.pool_file.empty()) {
-    std::size_t skipped = 0;
-    YAD_TRY(const auto manifests, ReadManifestsOf(kNodePoolType, options.pool_file, console, skipped));
+    YAD_TRY(const auto manifests, ReadManifestsOf(kNodePoolType, options.pool_file, console));
     for (const Json& manifest : manifests) known.push_back(ParseNodePool(manifest));
     result.described = true;
   }
@@ -63,7 +61,7 @@ bool SelectsByLabel(const Json& overrides) {
          });
 }
 
-void SayWhatIsUnknown(const YurtAppDaemon& daemon, const PoolsForRender& pools, Console& console) {
+void PrintUnknownInputs(const YurtAppDaemon& daemon, const PoolsForRender& pools, Console& console) {
   if (!pools.described) {
     console.err << "note: the taints of the pool are not known"
                 << (SelectsByLabel(daemon.overrides) ? ", nor the labels that overrides with a nodepoolSelector need"
@@ -77,8 +75,7 @@ void SayWhatIsUnknown(const YurtAppDaemon& daemon, const PoolsForRender& pools, 
 }
 
 Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& console) {
-  std::size_t skipped = 0;
-  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, skipped));
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console));
   YAD_TRY(const auto pools, PoolsToRender(options, console));
   std::vector<Json> rendered;
   for (Json& manifest : manifests) {
@@ -108,7 +105,7 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
       }
       rendered.push_back(std::move(workload));
     }
-    SayWhatIsUnknown(*daemon, pools, console);
+    PrintUnknownInputs(*daemon, pools, console);
   }
   return rendered;
 }

@@ -23,26 +23,25 @@ constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 
-// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither field.
-const char* FieldOf(const Json& daemon) {
+// Returns the kind of the workload template in the spec. Fails if the spec has no template.
+Result<WorkloadKind> KindOfTemplate(const Json& daemon, const std::string& name) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
-    if (found != nullptr && found->is_object()) return TemplateField(kind);
+    if (found != nullptr && found->is_object()) return kind;
   }
-  return nullptr;
+  return Fail(Reason::kInvalid, Quoted(name) + " has no workload template");
 }
 
 Result<int> RestartAll(Session& session) {
   const std::string now = FormatTime(session.clock.WallNow());
-  const auto written = EditDaemon(session, false, [&](Json& daemon) -> Result<bool> {
+  const auto written = EditDaemon(session, [&](Json& daemon) -> Result<bool> {
     const std::string& name = session.options.daemon;
     if (BoolAt(daemon, {"spec", "paused"})) {
       return Fail(Reason::kBadRequest, Quoted(name) + " is paused: run kubectl yad resume " + name +
                                            " first, or restart single pools with --pool POOL");
     }
-    const char* field = FieldOf(daemon);
-    if (field == nullptr) return Fail(Reason::kInvalid, Quoted(name) + " has no workload template");
-    Json& pods = daemon["spec"]["workloadTemplate"][field]["spec"]["template"];
+    YAD_TRY(const auto kind, KindOfTemplate(daemon, name));
+    Json& pods = daemon["spec"]["workloadTemplate"][TemplateField(kind)]["spec"]["template"];
     if (StringAt(pods, {"metadata", "annotations", kRestartedAt}) == now) {
       return Fail(Reason::kBadRequest,
                   "if restart has already been triggered within the past second, please wait before "
@@ -89,11 +88,8 @@ Result<int> RestartWorkloads(Session& session, const ResourceType& type,
 
 Result<int> RestartPools(Session& session) {
   YAD_TRY(const auto daemon, GetDaemon(session));
-  const char* field = FieldOf(daemon);
-  if (field == nullptr) return Fail(Reason::kInvalid, Quoted(session.options.daemon) + " has no workload template");
-  const ResourceType& type =
-      TypeOf(field == std::string(TemplateField(WorkloadKind::kStatefulSet)) ? WorkloadKind::kStatefulSet
-                                                                             : WorkloadKind::kDeployment);
+  YAD_TRY(const auto kind, KindOfTemplate(daemon, session.options.daemon));
+  const ResourceType& type = TypeOf(kind);
   const std::string uid = ParseMeta(daemon).uid;
   std::multimap<std::string, ObjectMeta> by_pool;
   YAD_TRY_VOID(ForEachMeta(session.client, type, session.ns, kPoolNameLabel, [&](ObjectMeta meta) {

@@ -5,6 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
+#include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
@@ -24,19 +25,7 @@ std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::
   for (Json& object : objects) {
     const ObjectMeta meta = ParseMeta(object);
     if (!ControlledBy(meta, uid) || meta.deleting()) continue;
-    auto content = ContentOf(object);
-    if (!content) continue;
-    auto revision = std::make_shared<Revision>();
-    revision->name = meta.key.name;
-    revision->hash = meta.Label(kHashLabel);
-    if (revision->hash.empty()) revision->hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
-    revision->label = RevisionLabelValue(revision->name, revision->hash);
-    revision->number = IntAt(object, {"revision"});
-    revision->openyurt_number = OpenYurtNumberOf(meta);
-    revision->failed_at = meta.Annotation(kFailedAnnotation);
-    revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
-    revision->content = *std::move(content);
-    revisions.push_back({std::move(revision), std::move(object)});
+    if (auto revision = ParseRevision(object)) revisions.push_back({*std::move(revision), std::move(object)});
   }
   std::sort(revisions.begin(), revisions.end(), [](const RevisionEntry& a, const RevisionEntry& b) {
     return std::pair(a.revision->number, a.revision->name) < std::pair(b.revision->number, b.revision->name);

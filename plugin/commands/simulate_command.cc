@@ -11,8 +11,6 @@
 #include "plugin/commands/operator_namespace.h"
 #include "plugin/commands/snapshot_file.h"
 #include "plugin/commands/timeline.h"
-#include "plugin/commands/timeline_page.h"
-#include "plugin/commands/update_durations.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"
 
@@ -21,8 +19,7 @@ namespace {
 
 // Reads the YurtAppDaemon from the file of --filename.
 Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
-  std::size_t skipped = 0;
-  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, skipped));
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console));
   if (manifests.size() > 1) {
     return Fail(Reason::kBadRequest,
                 options.file + " has " + std::to_string(manifests.size()) + " YurtAppDaemons: give a file with one");

@@ -1,5 +1,6 @@
 #include "plugin/commands/snapshot_file.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -17,62 +18,59 @@ const ResourceType* TypeOfObject(const Json& object) {
   static const std::array<const ResourceType*, 7> kTypes{
       &kYurtAppDaemonType,      &kNodePoolType, &kDeploymentType, &kStatefulSetType,
       &kControllerRevisionType, &kServiceType,  &kConfigMapType};
-  const std::string kind = StringAt(object, {"kind"}), version = StringAt(object, {"apiVersion"});
-  for (const ResourceType* type : kTypes) {
-    const bool same_group = type->group.empty() ? version == "v1" : version.starts_with(type->group + "/");
-    if (kind == type->kind && same_group) return type;
-  }
-  return nullptr;
+  const auto found =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const ResourceType* type) { return IsOfType(object, *type); });
+  return found == kTypes.end() ? nullptr : *found;
 }
 
-struct FieldFault {
+struct InvalidField {
   std::string field;
   std::string why;
 };
 
 // Checks that the member exists and is a string that is not empty.
-std::optional<FieldFault> CheckText(const Json& object, const char* member, const std::string& path) {
+std::optional<InvalidField> CheckText(const Json& object, const char* member, const std::string& path) {
   const auto found = object.find(member);
   const std::string field = path + member;
-  if (found == object.end()) return FieldFault{field, "is missing"};
-  if (!found->is_string()) return FieldFault{field, "must be a string: put it in quotes"};
-  if (found->get_ref<const std::string&>().empty()) return FieldFault{field, "must not be empty"};
+  if (found == object.end()) return InvalidField{field, "is missing"};
+  if (!found->is_string()) return InvalidField{field, "must be a string: put it in quotes"};
+  if (found->get_ref<const std::string&>().empty()) return InvalidField{field, "must not be empty"};
   return std::nullopt;
 }
 
 // Checks that the member is an object, null or missing.
-std::optional<FieldFault> CheckObject(const Json& object, const char* member, const std::string& path) {
+std::optional<InvalidField> CheckObject(const Json& object, const char* member, const std::string& path) {
   const auto found = object.find(member);
   if (found == object.end() || found->is_null() || found->is_object()) return std::nullopt;
-  return FieldFault{path + member, "must be an object"};
+  return InvalidField{path + member, "must be an object"};
 }
 
-std::optional<FieldFault> CheckTexts(const Json& metadata, const char* member) {
+std::optional<InvalidField> CheckTexts(const Json& metadata, const char* member) {
   const std::string path = "metadata.";
-  if (auto fault = CheckObject(metadata, member, path)) return fault;
+  if (auto invalid = CheckObject(metadata, member, path)) return invalid;
   const auto found = metadata.find(member);
   if (found == metadata.end() || found->is_null()) return std::nullopt;
   for (const auto& [key, value] : found->items()) {
-    if (!value.is_string()) return FieldFault{path + member + "[" + key + "]", "must be a string: put it in quotes"};
+    if (!value.is_string()) return InvalidField{path + member + "[" + key + "]", "must be a string: put it in quotes"};
   }
   return std::nullopt;
 }
 
-std::optional<FieldFault> CheckObjectOf(const ResourceType& type, const Json& object) {
+std::optional<InvalidField> CheckObjectOf(const ResourceType& type, const Json& object) {
   const auto metadata = object.find("metadata");
-  if (metadata == object.end()) return FieldFault{"metadata", "is missing"};
-  if (!metadata->is_object()) return FieldFault{"metadata", "must be an object"};
+  if (metadata == object.end()) return InvalidField{"metadata", "is missing"};
+  if (!metadata->is_object()) return InvalidField{"metadata", "must be an object"};
   for (const char* member : {"name", "uid", "namespace"}) {
     if (!type.namespaced && member == std::string_view("namespace")) continue;
-    if (auto fault = CheckText(*metadata, member, "metadata.")) return fault;
+    if (auto invalid = CheckText(*metadata, member, "metadata.")) return invalid;
   }
   for (const char* member : {"labels", "annotations"}) {
-    if (auto fault = CheckTexts(*metadata, member)) return fault;
+    if (auto invalid = CheckTexts(*metadata, member)) return invalid;
   }
   for (const char* member : {"spec", "status"}) {
-    if (auto fault = CheckObject(object, member, "")) return fault;
+    if (auto invalid = CheckObject(object, member, "")) return invalid;
   }
-  if (IsDeeperThan(object, kMaxJsonDepth)) return FieldFault{"", "is nested too deeply"};
+  if (IsDeeperThan(object, kMaxJsonDepth)) return InvalidField{"", "is nested too deeply"};
   return std::nullopt;
 }
 
@@ -100,14 +98,16 @@ Result<SnapshotFile> SnapshotFile::Make(ManifestFile file) {
 
 Status SnapshotFile::Add(std::size_t object) {
   const Json& json = file_.objects[object];
-  const auto reject = [&](const FieldFault& fault) { return Fail(file_.Fault(object, fault.field, fault.why)); };
+  const auto reject = [&](const InvalidField& invalid) {
+    return Fail(file_.ErrorAt(object, invalid.field, invalid.why));
+  };
   if (!json.is_object()) return reject({"", "is not an object with apiVersion and kind"});
   for (const char* member : {"kind", "apiVersion"}) {
-    if (const auto fault = CheckText(json, member, "")) return reject(*fault);
+    if (const auto invalid = CheckText(json, member, "")) return reject(*invalid);
   }
   const ResourceType* type = TypeOfObject(json);
   if (type == nullptr) return {};
-  if (const auto fault = CheckObjectOf(*type, json)) return reject(*fault);
+  if (const auto invalid = CheckObjectOf(*type, json)) return reject(*invalid);
   const auto [same, is_new] = by_key_[type->resource].emplace(KeyOf(json), object);
   if (!is_new)
     return reject(
@@ -166,7 +166,7 @@ Status SnapshotFile::CheckSpec(const ObjectKey& key) const {
   if (errors.empty()) return {};
   const std::string more =
       errors.size() == 1 ? "" : " (and " + std::to_string(errors.size() - 1) + " more invalid fields)";
-  return Fail(file_.Fault(object, errors.front().path, errors.front().ToCause().message + more));
+  return Fail(file_.ErrorAt(object, errors.front().path, errors.front().ToCause().message + more));
 }
 
 Status SnapshotFile::CheckParts(const Json& daemon) const {

@@ -6,10 +6,9 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/daemon_watch.h"
-#include "plugin/view/live_view.h"
+#include "plugin/view/frame.h"
 #include "plugin/view/pool_table.h"
 #include "plugin/view/progress.h"
-#include "plugin/view/status_frame.h"
 #include "plugin/view/text.h"
 
 namespace yad {
@@ -75,7 +74,7 @@ Result<int> RunStatus(Session& session) {
     return kDone;
   }
 
-  YAD_TRY_VOID(CheckWatchRights(session.client, session.ns, session.options.daemon));
+  YAD_TRY_VOID(CheckWatchPermissions(session.client, session.ns, session.options.daemon));
   const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
   DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);

@@ -61,7 +61,7 @@ Json DurationsJson(const Timeline& it) {
 
 void AddTable(const Table& table, std::vector<std::string>& lines) {
   if (table.empty()) return;
-  for (std::string& line : table.Lines()) lines.push_back(std::move(line));
+  table.AppendTo(lines);
   lines.emplace_back();
 }
 

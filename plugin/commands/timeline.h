@@ -25,6 +25,9 @@ struct Timeline {
 std::vector<std::string> DescribeTimeline(const Timeline& timeline);
 Json ToJson(const Timeline& timeline);
 
+// Returns one HTML document without scripts and references to other files. Text from the cluster is escaped.
+std::string TimelinePage(const Timeline& timeline);
+
 // Single lines and cells of the output.
 std::string Headline(const Timeline& timeline);
 std::string LastLine(const Timeline& timeline);

@@ -1,9 +1,8 @@
-#include "plugin/commands/timeline_page.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include "plugin/commands/timeline.h"
 #include "plugin/view/console.h"
 #include "plugin/view/text.h"
 

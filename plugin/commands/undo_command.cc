@@ -1,10 +1,10 @@
 // kubectl yad undo
 #include <nlohmann/json.hpp>
 
+#include "plugin/commands/changes.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/revisions.h"
-#include "plugin/commands/undo.h"
 
 namespace yad {
 namespace {

@@ -7,7 +7,6 @@
 #include "operator/api/names.h"
 #include "plugin/commands/commands.h"
 #include "plugin/view/console.h"
-#include "plugin/view/warnings.h"
 
 namespace yad {
 namespace {

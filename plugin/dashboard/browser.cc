@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "operator/base/environment.h"
+#include "operator/base/file.h"
 
 extern char** environ;
 

@@ -9,7 +9,7 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "plugin/dashboard/fleet_model.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {
@@ -18,12 +18,6 @@ constexpr std::size_t kMaxTemplate = 64 * 1024;
 
 // Returns the name that the page uses for a group: "" for the group of the pools that no other group selects.
 std::string ShownName(const RolloutGroup& group) { return group.name == kDefaultGroup ? "" : group.name; }
-
-// Numbers of pools in one group.
-struct GroupCounts {
-  std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
-  std::optional<WallTime> soak_ends;
-};
 
 class GroupView {
  public:
@@ -105,7 +99,10 @@ class GroupView {
   const RolloutGroup& group_;
   const RolloutDecision& decision_;
   const std::size_t index_;
-  GroupCounts counts_;
+  struct {
+    std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
+    std::optional<WallTime> soak_ends;
+  } counts_;
 };
 
 std::string TemplateText(const Json& daemon) {

@@ -10,7 +10,6 @@
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/dashboard/page_files.h"
 #include "plugin/dashboard/queries.h"
-#include "plugin/dashboard/rights.h"
 
 namespace yad {
 namespace {
@@ -108,8 +107,8 @@ HttpReply Dashboard::Handle(const HttpCall& call) {
   }
   const Query query = ParseQuery(request->query);
   if (request->path == "api/events") return Events(query);
-  const auto answer = post ? Act(request->path, call.body) : Ask(request->path, query);
-  return answer ? JsonReply(200, *answer) : ErrorReply(answer.error());
+  const auto result = post ? Act(request->path, call.body) : Read(request->path, query);
+  return result ? JsonReply(200, *result) : ErrorReply(result.error());
 }
 
 HttpReply Dashboard::Events(const Query& query) {
@@ -122,15 +121,15 @@ HttpReply Dashboard::Events(const Query& query) {
   return {200, "text/event-stream", "", live_.Open(daemon)};
 }
 
-Result<Json> Dashboard::Ask(const std::string& path, const Query& query) {
-  if (path == "api/rights" && !query.contains("daemon")) return ReadRights(client_, {}, operator_ns_);
-  const bool known = path == "api/rights" || path == "api/pool" || path == "api/history" || path == "api/diff" ||
+Result<Json> Dashboard::Read(const std::string& path, const Query& query) {
+  if (path == "api/permissions" && !query.contains("daemon")) return ReadPermissions(client_, {}, operator_ns_);
+  const bool known = path == "api/permissions" || path == "api/pool" || path == "api/history" || path == "api/diff" ||
                      path == "api/simulation";
   if (!known) return Fail(Reason::kNotFound, "not found");
   YAD_TRY(const auto daemon, ParseKey(ValueOf(query, "daemon")));
-  if (path == "api/rights") return ReadRights(client_, daemon, operator_ns_);
+  if (path == "api/permissions") return ReadPermissions(client_, daemon, operator_ns_);
   if (path == "api/pool") return Pool(daemon, ValueOf(query, "pool"));
-  if (path == "api/history") return RevisionHistory(client_, daemon);
+  if (path == "api/history") return ListRevisions(client_, daemon);
   if (path == "api/diff") return RevisionDiff(client_, daemon, ValueOf(query, "from"), ValueOf(query, "to"));
   return Simulation(daemon, query);
 }

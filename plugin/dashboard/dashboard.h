@@ -1,4 +1,4 @@
-// Handles the HTTP requests of the dashboard.
+// kubectl yad dashboard: serves the page and handles its HTTP requests.
 #ifndef PLUGIN_DASHBOARD_DASHBOARD_H_
 #define PLUGIN_DASHBOARD_DASHBOARD_H_
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "operator/client/client.h"
-#include "plugin/commands/options.h"
+#include "plugin/commands/commands.h"
 #include "plugin/dashboard/http_server.h"
 #include "plugin/dashboard/live.h"
 #include "plugin/dashboard/request_check.h"
@@ -30,7 +30,7 @@ class Dashboard {
  private:
   using Query = std::map<std::string, std::string>;
 
-  Result<Json> Ask(const std::string& path, const Query& query);
+  Result<Json> Read(const std::string& path, const Query& query);
   Result<Json> Act(const std::string& path, const std::string& body);
   Result<Json> Pool(const ObjectKey& daemon, const std::string& pool);
   Result<Json> Simulation(const ObjectKey& daemon, const Query& query);
@@ -42,6 +42,10 @@ class Dashboard {
   Client& client_;
   Live& live_;
 };
+
+// Serves the page until SIGINT or SIGTERM. Blocks these signals in the calling thread, so that new threads inherit the
+// signal mask. Must be called before the process has other threads.
+Result<int> RunDashboard(Session& session);
 
 // Parses "a=1&b=x%2Fy". If a name occurs twice, its last value is used.
 std::map<std::string, std::string> ParseQuery(const std::string& query);

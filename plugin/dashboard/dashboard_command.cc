@@ -1,5 +1,4 @@
-#include "plugin/dashboard/dashboard_command.h"
-
+// kubectl yad dashboard
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>

@@ -86,7 +86,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       self->reading_ = false;
       if (error) return self->Reject(error);
-      self->Answer();
+      self->Handle();
     });
   }
 
@@ -117,7 +117,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     Send(StatusReply(400, "bad request"), false, false);
   }
 
-  void Answer() {
+  void Handle() {
     auto request = parser_->release();
     auto call = std::make_shared<HttpCall>();
     call->method = std::string(request.method_string());

@@ -11,8 +11,8 @@
 #include "operator/cluster/nodepool_type.h"
 #include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
+#include "plugin/commands/running_reflector.h"
 #include "plugin/dashboard/fleet_model.h"
-#include "plugin/dashboard/running_reflector.h"
 #include "plugin/dashboard/watched_daemon.h"
 
 namespace yad {

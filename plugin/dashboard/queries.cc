@@ -11,6 +11,7 @@
 #include "operator/cluster/nodepool_type.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
@@ -20,8 +21,7 @@
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"
 #include "plugin/dashboard/fleet_model.h"
-#include "plugin/dashboard/rights.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 #include "plugin/view/unified_diff.h"
 
 namespace yad {
@@ -40,7 +40,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
 
 // Returns the reason and the message of the first container that is waiting or terminated. If there is none, returns
 // the reason and the message of the pod.
-std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
+std::pair<std::string, std::string> ProblemOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
     for (const Json& container : ListAt(pod, {"status", list})) {
       for (const char* state : {"waiting", "terminated"}) {
@@ -58,7 +58,7 @@ Json PodJson(const Json& pod) {
   std::int64_t restarts = 0;
   for (const Json& container : ListAt(pod, {"status", "containerStatuses"}))
     restarts += IntAt(container, {"restartCount"});
-  const auto [reason, message] = ready ? std::pair<std::string, std::string>() : FaultOfPod(pod);
+  const auto [reason, message] = ready ? std::pair<std::string, std::string>() : ProblemOfPod(pod);
   return {{"name", StringAt(pod, {"metadata", "name"})},
           {"node", StringAt(pod, {"spec", "nodeName"})},
           {"phase", StringAt(pod, {"status", "phase"})},
@@ -67,6 +67,20 @@ Json PodJson(const Json& pod) {
           {"reason", reason},
           {"message", message},
           {"age", TimeOrNull(StringAt(pod, {"metadata", "creationTimestamp"}))}};
+}
+
+Result<bool> IsAllowed(Client& client, const char* verb, const ResourceType& type, const ObjectKey& key) {
+  const Json review = {{"apiVersion", kReviewType.ApiVersion()},
+                       {"kind", kReviewType.kind},
+                       {"spec",
+                        {{"resourceAttributes",
+                          {{"verb", verb},
+                           {"group", type.group},
+                           {"resource", type.resource},
+                           {"namespace", key.ns},
+                           {"name", key.name}}}}}};
+  YAD_TRY(const auto response, client.Create(kReviewType, review));
+  return BoolAt(response, {"status", "allowed"});
 }
 
 class DetailsReader {
@@ -81,7 +95,7 @@ class DetailsReader {
     YAD_TRY_VOID(ReadExplanation());
     ReadHold();
     ReadWorkload();
-    ReadRights();
+    AddPermissions();
     ReadPods();
     ReadEvents();
     return std::move(details_);
@@ -137,10 +151,23 @@ class DetailsReader {
     }
   }
 
-  void ReadRights() {
-    auto rights = ReadPoolRights(client_, pool_, workload_type_, {daemon_.ns, workload_});
-    if (!rights) return AddWarning("read the rights of the user", rights.error());
-    details_["rights"] = *std::move(rights);
+  void AddPermissions() {
+    auto permissions = ReadPermissions();
+    if (!permissions) return AddWarning("read the permissions of the user", permissions.error());
+    details_["permissions"] = *std::move(permissions);
+  }
+
+  // Returns a boolean for each action on the pool: `hold`, which is also the permission to release the pool, and
+  // `restart`, which is false if the workload was not read.
+  Result<Json> ReadPermissions() {
+    YAD_TRY(const auto hold, IsAllowed(client_, "patch", kNodePoolType, {"", pool_}));
+    bool restart = false;
+    if (workload_type_ != nullptr) {
+      YAD_TRY(const auto list, IsAllowed(client_, "list", *workload_type_, {daemon_.ns, ""}));
+      YAD_TRY(const auto patch, IsAllowed(client_, "patch", *workload_type_, {daemon_.ns, workload_}));
+      restart = list && patch;
+    }
+    return Json{{"hold", hold}, {"restart", restart}};
   }
 
   void ReadPods() {
@@ -219,7 +246,23 @@ Result<Json> PoolDetails(Client& client, const ObjectKey& daemon, const Json& po
   return DetailsReader(client, daemon, pool).Read();
 }
 
-Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
+Result<Json> ReadPermissions(Client& client, const ObjectKey& daemon, const std::string& operator_ns) {
+  bool update = false, history = false, freeze = false, unfreeze = false;
+  if (!daemon.name.empty()) {
+    YAD_TRY(update, IsAllowed(client, "update", kYurtAppDaemonType, daemon));
+    YAD_TRY(history, IsAllowed(client, "list", kControllerRevisionType, {daemon.ns, ""}));
+  }
+  if (!operator_ns.empty()) {
+    YAD_TRY(const auto read, IsAllowed(client, "get", kConfigMapType, {operator_ns, kFreezeName}));
+    YAD_TRY(const auto create, IsAllowed(client, "create", kConfigMapType, {operator_ns, ""}));
+    YAD_TRY(unfreeze, IsAllowed(client, "delete", kConfigMapType, {operator_ns, kFreezeName}));
+    freeze = read && create;
+  }
+  return Json{{"approve", update}, {"pause", update},  {"undo", update && history},
+              {"restart", update}, {"freeze", freeze}, {"unfreeze", unfreeze}};
+}
+
+Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
   YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
   // Counts the pools of each revision. If the workloads can't be listed, for instance because the user may not list

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "plugin/commands/changes.h"
 #include "plugin/commands/cluster_snapshot.h"
-#include "plugin/commands/undo.h"
 
 namespace yad {
 namespace {

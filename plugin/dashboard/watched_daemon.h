@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "plugin/commands/revisions.h"
+#include "plugin/commands/running_reflector.h"
 #include "plugin/dashboard/daemon_model.h"
 #include "plugin/dashboard/fleet_model.h"
-#include "plugin/dashboard/running_reflector.h"
 
 namespace yad {
 

@@ -5,7 +5,7 @@
 
 #include "operator/base/file.h"
 #include "operator/json/json_document.h"
-#include "plugin/manifest/yaml_reader.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {
@@ -68,7 +68,7 @@ Status Split(Json document, std::size_t number, ManifestFile& file) {
 
 }  // namespace
 
-Error ManifestFile::Fault(std::size_t object, const std::string& field, const std::string& why) const {
+Error ManifestFile::ErrorAt(std::size_t object, const std::string& field, const std::string& why) const {
   const Place& place = places[object];
   std::string path = place.item ? "items[" + std::to_string(*place.item) + "]" : "";
   if (!field.empty()) path += (path.empty() ? "" : ".") + field;
@@ -97,14 +97,18 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
   return std::move(file.objects);
 }
 
+bool IsOfType(const Json& object, const ResourceType& type) {
+  const std::string version = StringAt(object, {"apiVersion"});
+  return StringAt(object, {"kind"}) == type.kind &&
+         (type.group.empty() ? version == "v1" : version.starts_with(type.group + "/"));
+}
+
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
-                                          std::size_t& skipped) {
+                                          std::size_t* skipped) {
   YAD_TRY(auto objects, ReadManifests(path, console));
   const std::size_t all = objects.size();
-  std::erase_if(objects, [&](const Json& object) {
-    return StringAt(object, {"kind"}) != type.kind || !StringAt(object, {"apiVersion"}).starts_with(type.group + "/");
-  });
-  skipped = all - objects.size();
+  std::erase_if(objects, [&](const Json& object) { return !IsOfType(object, type); });
+  if (skipped != nullptr) *skipped = all - objects.size();
   if (!objects.empty()) return objects;
   return Fail(Reason::kConfig, (path == "-" ? "standard input" : path) + " has no " + type.kind + " (apiVersion " +
                                    type.group + "/..., kind " + type.kind + ")");

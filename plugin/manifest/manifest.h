@@ -25,7 +25,7 @@ struct ManifestFile {
   std::vector<Place> places;  // the position of each object
 
   // Returns an error with the source, the line, the object and the field. `field` is "" for the whole object.
-  Error Fault(std::size_t object, const std::string& field, const std::string& why) const;
+  Error ErrorAt(std::size_t object, const std::string& field, const std::string& why) const;
 };
 
 // Reads a file ("-": standard input). Lists are split into their items. Fails if the file has more than `most` bytes.
@@ -34,10 +34,13 @@ Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most,
 // Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Returns the objects with the group and kind of this type, in any version. Sets `skipped` to the number of other
-// objects. Fails if there is no object of the type.
+// Returns whether the object has the kind and the group of this type, in any version. The core group has only v1.
+bool IsOfType(const Json& object, const ResourceType& type);
+
+// Returns the objects with the group and kind of this type, in any version. Sets `skipped`, unless it is nullptr, to
+// the number of other objects. Fails if there is no object of the type.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
-                                          std::size_t& skipped);
+                                          std::size_t* skipped = nullptr);
 
 // If the object has no namespace, sets it to `flag` (the value of --namespace), or to `fallback` if `flag` is "". As in
 // kubectl, fails if the object has a namespace that differs from the flag.

@@ -7,7 +7,7 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "operator/yurtappdaemon/plan/services.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 #include "plugin/view/unified_diff.h"
 
 namespace yad {

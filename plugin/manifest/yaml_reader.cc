@@ -1,5 +1,3 @@
-#include "plugin/manifest/yaml_reader.h"
-
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "operator/api/object.h"
 #include "operator/json/json_document.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {

@@ -1,38 +1,42 @@
-#include "plugin/manifest/yaml_writer.h"
-
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
+
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {
 
 constexpr std::size_t kIndent = 2;
 
+// If the first character of `text` is allowed in a JSON string, but YAML does not allow it or may read it as the end of
+// a line, returns its number of bytes; otherwise returns 0. These characters are DEL, U+0080 to U+009F, U+2028, U+2029
+// and the byte order mark.
+std::size_t BytesToEscape(std::string_view text) {
+  if (text.starts_with('\x7F')) return 1;
+  if (text.starts_with('\xC2') && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0) return 2;
+  const bool three =
+      text.starts_with("\xE2\x80\xA8") || text.starts_with("\xE2\x80\xA9") || text.starts_with("\xEF\xBB\xBF");
+  return three ? 3 : 0;
+}
+
 std::string QuotedScalar(const std::string& text) {
-  // Escapes the characters that JSON allows in a string and YAML does not allow, or may read as the end of a line: DEL,
-  // U+0080 to U+009F, U+2028, U+2029 and the byte order mark. The rest of a JSON string is valid YAML.
-  std::string json = DumpJson(Json(text));
+  // A JSON string is valid YAML, except for these characters.
+  const std::string json = DumpJson(Json(text));
   std::string result;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = std::string_view(json).substr(i);
-    if (json[i] == '\x7F') {
-      result += "\\x7F";
-    } else if (rest.starts_with("\xC2") && rest.size() > 1 && static_cast<unsigned char>(rest[1]) < 0xA0) {
-      static constexpr char kHex[] = "0123456789ABCDEF";
-      const auto low = static_cast<unsigned char>(rest[1]);
-      result += std::string("\\x") + kHex[low >> 4] + kHex[low & 15];
-      ++i;
-    } else if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9")) {
-      result += rest[2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else if (rest.starts_with("\xEF\xBB\xBF")) {
-      result += "\\uFEFF";
-      i += 2;
-    } else {
-      result += json[i];
+  for (std::size_t i = 0; i < json.size();) {
+    const std::size_t bytes = BytesToEscape(std::string_view(json).substr(i));
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(json[i + at])); };
+    char escaped[16] = {json[i]};
+    if (bytes == 1 || bytes == 2) {
+      std::snprintf(escaped, sizeof(escaped), "\\x%02X", byte(bytes - 1));  // U+0085 is C2 85
+    } else if (bytes == 3) {
+      std::snprintf(escaped, sizeof(escaped), "\\u%04X", (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63));
     }
+    result += escaped;
+    i += std::max<std::size_t>(bytes, 1);
   }
   return result;
 }
@@ -40,12 +44,8 @@ std::string QuotedScalar(const std::string& text) {
 // Returns whether YAML can contain the string without escapes.
 bool HasOnlyPrintable(const std::string& text, bool newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte < 0x20 && !(newlines && byte == '\n')) || byte == 0x7F) return false;
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (byte == 0xC2 && rest.size() > 1 && static_cast<unsigned char>(rest[1]) < 0xA0) return false;
-    if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
-      return false;
+    if (static_cast<unsigned char>(text[i]) < 0x20 && !(newlines && text[i] == '\n')) return false;
+    if (BytesToEscape(std::string_view(text).substr(i)) > 0) return false;
   }
   // Returns false if the string has bytes that are not UTF-8. The JSON writer replaces them with U+FFFD, which is
   // "\xEF\xBF\xBD".

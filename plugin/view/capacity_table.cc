@@ -57,7 +57,7 @@ std::string DescribePods(const std::vector<const Pod*>& pods) {
 void Append(std::vector<std::string>& lines, const Table& table) {
   if (table.empty()) return;
   lines.emplace_back();
-  for (std::string& line : table.Lines()) lines.push_back(std::move(line));
+  table.AppendTo(lines);
 }
 
 }  // namespace

@@ -11,8 +11,7 @@
 
 namespace yad {
 
-// Returns a table with the columns NAME, POOL, MODE, LEASED, IDLE, INUSE, JOINING, RELEASING, QUARANTINED, STANDBY,
-// SHORT, CONDITIONS and AGE. The objects need not be valid.
+// The objects need not be valid.
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
 // Returns a description such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler);
@@ -20,15 +19,11 @@ std::string DescribeShortages(const Json& autoscaler);
 // Short, which DescribeShortages describes.
 std::string DescribeConditions(const Json& autoscaler);
 
-// Returns a table of the leased Nodes in `nodes`: NODE, PHASE, FOR, SINCE, READY. `pods` maps the uids of pods to their
-// names. It may lack some pods.
+// Returns a table of the leased Nodes in `nodes`. `pods` maps the uids of pods to their names. It may lack some pods.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                  const std::map<std::string, std::string>& pods, WallTime now);
-// Returns a table of the quarantined Nodes: QUARANTINED NODE, WHY.
 Table QuarantineTable(const std::vector<Json>& nodes);
-// Returns a table of the entries of status.standby: STANDBY, WANT, HAVE.
 Table StandbyTable(const Json& autoscaler);
-// Returns a table of the shortages: SHORT, REQUIREMENTS, SINCE, RETRY, PODS.
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
 
 // Describes a plan for users: leases, releases, expected pods and shortages. Also states the time at which the plan

@@ -5,7 +5,7 @@
 
 #include <iostream>
 
-#include "operator/base/environment.h"
+#include "operator/base/file.h"
 
 namespace yad {
 namespace {
@@ -34,6 +34,8 @@ std::optional<Screen> StandardScreen() {
   return screen;
 }
 
+thread_local std::ostream* warnings_of_thread = nullptr;
+
 }  // namespace
 
 Console StandardConsole() { return {std::cout, std::cerr, std::cin, StandardScreen}; }
@@ -49,6 +51,15 @@ std::string Printable(std::string_view text) {
     }
   }
   return result;
+}
+
+WarningsOfThread::WarningsOfThread(std::ostream& to) : before_(warnings_of_thread) { warnings_of_thread = &to; }
+
+WarningsOfThread::~WarningsOfThread() { warnings_of_thread = before_; }
+
+void PrintWarning(const std::string& text, std::ostream& otherwise) {
+  std::ostream& to = warnings_of_thread == nullptr ? otherwise : *warnings_of_thread;
+  to << "Warning: " << Printable(text) << "\n";
 }
 
 }  // namespace yad

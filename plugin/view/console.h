@@ -36,6 +36,23 @@ Console StandardConsole();
 // Makes text from a cluster safe for a terminal. Control characters become spaces, because they could move the cursor.
 std::string Printable(std::string_view text);
 
+// Redirects the warnings of this thread to another stream as long as it exists. The dashboard runs several commands at
+// the same time with one Client, and the warnings belong to the output of their command.
+class WarningsOfThread {
+ public:
+  explicit WarningsOfThread(std::ostream& to);
+  ~WarningsOfThread();
+  WarningsOfThread(const WarningsOfThread&) = delete;
+  WarningsOfThread& operator=(const WarningsOfThread&) = delete;
+
+ private:
+  std::ostream* const before_;
+};
+
+// Prints a warning of the apiserver: to the stream of this thread's WarningsOfThread, or to `otherwise` if there is
+// none.
+void PrintWarning(const std::string& text, std::ostream& otherwise);
+
 }  // namespace yad
 
 #endif  // PLUGIN_VIEW_CONSOLE_H_

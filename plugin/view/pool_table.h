@@ -21,12 +21,9 @@ std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // a temporary would not 
 std::string WhyNotReady(const PoolStatusView& pool);
 
 inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
-// Returns a table with the columns NAME, PHASE, REVISION, REPLICAS, READY, AGE and REASON. `wide` adds STATE, WORKLOAD
-// and MESSAGE, and SERVICE if a pool has one. The table has at most `most` rows.
+// `wide` adds columns; SERVICE only if a pool has one. The table has at most `most` rows.
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 
-// Returns a table with the columns NAME, TYPE, POOLS, UPDATED, READY, FAILED, OFFLINE, PROGRESS and AGE.
-// `with_namespace` puts NAMESPACE before them; `wide` adds REVISION and IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
 // Counts pools by phase, and returns the counts as "28 Ready, 2 Offline". Skips the first `first` pools of PoolsOf.

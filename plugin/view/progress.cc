@@ -16,7 +16,7 @@ std::string Counts(const Progress& progress) {
 }
 
 // Returns whether the message only repeats the counts.
-bool SaysOnlyCounts(const Progress& progress) {
+bool RepeatsCounts(const Progress& progress) {
   return progress.message.empty() || progress.message == std::to_string(progress.updated) + " of " +
                                                              std::to_string(progress.desired) + " pools are updated";
 }
@@ -54,7 +54,7 @@ Progress ReadProgress(const Json& daemon) {
   const Json& cause = all_offline ? *complete : *progressing;
   progress.reason = StringAt(cause, {"reason"});
   progress.message = StringAt(cause, {"message"});
-  const std::string why = progress.reason + (SaysOnlyCounts(progress) ? "" : ": " + progress.message);
+  const std::string why = progress.reason + (RepeatsCounts(progress) ? "" : ": " + progress.message);
   if (StringAt(*progressing, {"status"}) == "False") {
     progress.state = RolloutOutcome::kStopped;
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
@@ -62,7 +62,7 @@ Progress ReadProgress(const Json& daemon) {
     progress.state = RolloutOutcome::kComplete;
     const bool all = progress.updated >= progress.desired;  // The other pools are in the partition.
     progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
-    if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
+    if (!all && !RepeatsCounts(progress)) progress.line += " (" + progress.message + ")";
     if (all && progress.offline > 0) {
       progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
                        " pools are offline, and are updated when they are online again)";

@@ -45,6 +45,10 @@ std::vector<std::string> Table::Lines() const {
   return lines;
 }
 
+void Table::AppendTo(std::vector<std::string>& lines) const {
+  for (std::string& line : Lines()) lines.push_back(std::move(line));
+}
+
 std::vector<std::string> Table::LinesFor(const Screen& screen, std::size_t coloured) const {
   const std::vector<std::size_t> widths = Widths();
   const auto width = static_cast<std::size_t>(std::max(screen.width, 1));

@@ -21,6 +21,8 @@ class Table {
 
   // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
+  // Adds the result of Lines() to `lines`.
+  void AppendTo(std::vector<std::string>& lines) const;
   // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the
   // lines are truncated. In column `coloured`, each text is printed in the colour that ColourOf returns for it.
   std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;

@@ -108,22 +108,13 @@ std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (error != std::errc() || number < 0) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    double scale = 0;
-    std::size_t unit = 1;
-    if (text.starts_with("ms")) {
-      scale = 1;
-      unit = 2;
-    } else if (text.starts_with("s") || bare) {
-      scale = 1e3;
-      unit = bare ? 0 : 1;
-    } else if (text.starts_with("m")) {
-      scale = 60e3;
-    } else if (text.starts_with("h")) {
-      scale = 3600e3;
-    } else {
-      return std::nullopt;
+    double scale = bare ? 1e3 : 0;
+    for (const auto& [unit, milliseconds] : {std::pair{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}) {
+      if (scale != 0 || !text.starts_with(unit)) continue;
+      scale = milliseconds;
+      text.remove_prefix(std::string_view(unit).size());
     }
-    text.remove_prefix(unit);
+    if (scale == 0) return std::nullopt;
     sum += number * scale;
     if (sum > kLongest) return std::nullopt;
   }

@@ -74,13 +74,13 @@ TEST_P(DashboardTest, EventsFollowARolloutAndAnActionApprovesAGroup) {
   events.Await("gone", [](const std::string&) { return true; });
 }
 
-TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
+TEST_P(DashboardTest, ApiReturnsPermissionsHistoryDiffsPoolsAndSimulations) {
   StartTwoPools();
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");
   StartDashboard();
-  const Json rights = GetJson("api/rights?daemon=" + Key());
-  for (const char* right : {"approve", "pause", "undo", "restart"}) EXPECT_EQ(rights[right], true) << right;
+  const Json permissions = GetJson("api/permissions?daemon=" + Key());
+  for (const char* action : {"approve", "pause", "undo", "restart"}) EXPECT_EQ(permissions[action], true) << action;
   const Json history = GetJson("api/history?daemon=" + Key())["revisions"];
   ASSERT_EQ(history.size(), 2u);
   EXPECT_EQ(history[0]["update"], true);
@@ -95,7 +95,7 @@ TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
   EXPECT_THAT(pool["explain"].dump(), HasSubstr(Pool("a")));
   EXPECT_EQ(pool["errors"], Json::array());
   EXPECT_EQ(pool["hold"], Json());
-  EXPECT_EQ(pool["rights"], Json({{"hold", true}, {"restart", true}}));
+  EXPECT_EQ(pool["permissions"], Json({{"hold", true}, {"restart", true}}));
   EXPECT_EQ(Get("api/pool?daemon=" + Key() + "&pool=elsewhere").status, 404);
   PatchSpec("web", {{"updateStrategy", {{"type", "RollingUpdate"}}}});
   EXPECT_EQ(GetJson("api/simulation?daemon=" + Key() + "&failing=true&duration=60")["end"], "Complete");
@@ -136,7 +136,7 @@ TEST_P(DashboardTest, EachActionHasTheEffectOfItsCommand) {
   EXPECT_FALSE(At(PodTemplate(WorkloadOf("web", Pool("b"))), "/metadata/annotations").contains(kPoolRestartedAt));
 }
 
-TEST_P(DashboardTest, UserWithoutRightsSeesADaemonAndChangesNothing) {
+TEST_P(DashboardTest, UserWithoutPermissionsSeesADaemonAndChangesNothing) {
   StartTwoPools();
   Kubectl({"create", "serviceaccount", "viewer"});
   Kubectl({"create", "role", "viewer", "--verb=get,list,watch", "--resource=yurtappdaemons.apps.openyurt.io"});
@@ -146,11 +146,11 @@ TEST_P(DashboardTest, UserWithoutRightsSeesADaemonAndChangesNothing) {
   PagePools pools;
   pools.Take(events.Await("pools", [](const std::string& data) { return !Json::parse(data)["pools"].empty(); }));
   EXPECT_EQ(pools.size(), 2u);
-  const Json rights = GetJson("api/rights?daemon=" + Key());
-  for (const auto& [right, given] : rights.items()) EXPECT_EQ(given, false) << right;
+  const Json permissions = GetJson("api/permissions?daemon=" + Key());
+  for (const auto& [action, given] : permissions.items()) EXPECT_EQ(given, false) << action;
   const Json pool = GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"));
   EXPECT_FALSE(pool.contains("hold")) << "it is not known";
-  EXPECT_EQ(pool["rights"], Json({{"hold", false}, {"restart", false}}));
+  EXPECT_EQ(pool["permissions"], Json({{"hold", false}, {"restart", false}}));
   const Json before = GetDaemon("web");
   for (Json request : std::vector<Json>{{{"action", "pause"}},
                                         {{"action", "restart"}, {"pools", Json::array()}},
@@ -185,7 +185,7 @@ TEST_P(DashboardTest, RequestsWithAnotherTokenHostOrOriginAreRejected) {
   EXPECT_EQ(Ask("GET /", ours).status, 404);
   EXPECT_EQ(Ask("GET /" + std::string(64, '0') + "/", ours).status, 404);
   EXPECT_EQ(Ask("GET " + root_, "Host: evil.example:" + std::to_string(port_) + "\r\n").status, 421);
-  EXPECT_EQ(Ask("GET " + root_ + "api/rights", ours + "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(Ask("GET " + root_ + "api/permissions", ours + "Origin: http://evil.example\r\n").status, 403);
   const std::string pause = Json{{"action", "pause"}, {"daemon", Key()}}.dump();
   EXPECT_EQ(
       Ask("POST " + root_ + "api/action", ours + "Content-Type: text/plain\r\nOrigin: http://" + host() + "\r\n", pause)
@@ -203,7 +203,7 @@ TEST_P(DashboardTest, UnreachableApiserverIsShownUntilItResponds) {
   events.Await("pools", [](const std::string&) { return true; });
   plane().RunScript("stop-apiserver");
   events.Await("connection", [](const std::string& data) { return Json::parse(data)["connected"] == false; });
-  EXPECT_EQ(Get("api/rights?daemon=" + Key()).status, 502);
+  EXPECT_EQ(Get("api/permissions?daemon=" + Key()).status, 502);
   plane().RunScript("start-apiserver");
   events.Await("connection", [](const std::string& data) { return Json::parse(data)["connected"] == true; });
   SetImage("web", "example.org/app:2");

@@ -1,5 +1,3 @@
-#include "webhook/admission/check_trial.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,7 +5,8 @@
 #include "operator/api/well_known.h"
 #include "operator/prometheus/pool_query.h"
 #include "operator/workload/check_job.h"
-#include "webhook/admission/renderings.h"
+#include "webhook/admission/rendered_workloads.h"
+#include "webhook/admission/trials.h"
 
 namespace yad {
 namespace {
@@ -35,7 +34,9 @@ class CheckTrial {
     WarnOfBarePool(check.prometheus->query, at + ".query");
     WarnOfBarePool(check.prometheus->control_query, at + ".compare.query");
     if (!check_query_) {
-      Warn(at, "the operator has no --prometheus-url (value checks.prometheus.url of the chart): no update starts");
+      Warn(at, std::string("the operator has no --prometheus-url (value checks.prometheus.url of the chart): ") +
+                   (check.dry_run ? "the check never passes, and each updated pool waits for its timeout"
+                                  : "no update starts"));
       return;
     }
     TryQuery(WithPool(check.prometheus->query, kAnyPool), at + ".query");

@@ -13,7 +13,6 @@
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"
-#include "webhook/admission/rollout_warnings.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
@@ -257,7 +256,7 @@ std::string RemovalTokenWarning(const Json& object, const Json& old_object) {
   const std::string token = StringAt(object, {"metadata", "annotations", kAllowRemovalAnnotation});
   if (token.empty() || token == StringAt(old_object, {"metadata", "annotations", kAllowRemovalAnnotation})) return "";
   const Json* status = Find(old_object, {"status"});
-  if (status != nullptr && SaysRemovalBlocked(*status, token)) return "";
+  if (status != nullptr && ShowsRemovalBlocked(*status, token)) return "";
   return std::string("metadata.annotations[") + kAllowRemovalAnnotation +
          "]: no removal with this token is blocked now; condition RemovalBlocked has the current token";
 }

@@ -338,34 +338,13 @@ Result<HttpResponse> Exchange::TakeAll() {
   return std::move(head_);
 }
 
-class BeastTransport : public HttpTransport {
- public:
-  explicit BeastTransport(std::shared_ptr<Server> server) : server_(std::move(server)) {}
-
-  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
-    Exchange exchange(server_, request, Exchange::Kind::kUnary, std::move(stop));
-    YAD_TRY_VOID(exchange.Start(request));
-    return exchange.TakeAll();
-  }
-
-  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
-    auto exchange = std::make_unique<Exchange>(server_, request, Exchange::Kind::kStream, std::move(stop));
-    YAD_TRY_VOID(exchange->Start(request));
-    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRejection());
-    return exchange;
-  }
-
- private:
-  const std::shared_ptr<Server> server_;
-};
-
 }  // namespace
 
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options) {
   YAD_TRY(std::unique_ptr<Dialer> dialer, Dialer::Make(options));
   const ConnectionPool::Limits limits{
       .min_age = options.min_connection_age, .max_age = options.max_connection_age, .max_idle = options.max_idle};
-  return std::make_shared<BeastTransport>(std::make_shared<Server>(std::move(dialer), limits));
+  return std::make_shared<ExchangeTransport<Exchange, Server>>(std::make_shared<Server>(std::move(dialer), limits));
 }
 
 }  // namespace yad

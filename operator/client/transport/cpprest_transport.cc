@@ -7,9 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
@@ -89,13 +87,16 @@ Error Server::Explain(const std::exception_ptr& failure) const {
 // One request and the body of its response.
 class Exchange : public HttpStream {
  public:
-  Exchange(std::shared_ptr<Server> server, const HttpRequest& request, std::stop_token stop)
+  enum class Kind { kUnary, kStream };
+
+  Exchange(std::shared_ptr<Server> server, const HttpRequest& request, Kind kind, std::stop_token stop)
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
         grace_(request.grace_after_stop),
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
-        what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
+        what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))),
+        awaited_(kind == Kind::kUnary ? Answer::Part::kAll : Answer::Part::kHead) {}
 
   // Closes the connection if a part of the response was not read. Otherwise, the connection returns to the pool.
   ~Exchange() override {
@@ -104,8 +105,8 @@ class Exchange : public HttpStream {
 
   const HttpResponse& head() const override { return head_; }
 
-  // Sends the request and blocks until `part` of the response has arrived.
-  Status Start(const HttpRequest& request, Answer::Part part) {
+  // Sends the request and blocks until the whole response has arrived, or the head of a stream.
+  Status Start(const HttpRequest& request) {
     // The server may have closed a pooled connection. Then the first write or the next read fails:
     // - After a failed read, the library itself repeats the request.
     // - After a failed write, this loop repeats the request, if the server can't have processed it. Each attempt
@@ -119,7 +120,7 @@ class Exchange : public HttpStream {
       } catch (...) {
         return Fail(server_->Explain(std::current_exception()));
       }
-      Status there = Wait(part);
+      Status there = Wait(awaited_);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
       // The write may also have failed because the server rejected the request early and closed the connection. In this
@@ -135,7 +136,7 @@ class Exchange : public HttpStream {
     return !ended_;
   }
 
-  // Returns the whole response. Must be called after Start with Part::kAll.
+  // Returns the whole response. Must be called after Start, with Kind::kUnary.
   HttpResponse TakeAll() {
     ended_ = true;
     answer_->TakeBytes(head_.body);
@@ -251,32 +252,12 @@ class Exchange : public HttpStream {
   const std::chrono::milliseconds grace_;
   const Answer::Limits limits_;
   const std::string what_;
+  const Answer::Part awaited_;
   pplx::cancellation_token_source cancel_;
   std::shared_ptr<RequestBody> body_;  // body of the last attempt; null: no body
   std::shared_ptr<Answer> answer_;     // response to the last attempt
   HttpResponse head_;
   bool ended_ = false;
-};
-
-class CpprestTransport : public HttpTransport {
- public:
-  explicit CpprestTransport(std::shared_ptr<Server> server) : server_(std::move(server)) {}
-
-  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
-    Exchange exchange(server_, request, std::move(stop));
-    YAD_TRY_VOID(exchange.Start(request, Answer::Part::kAll));
-    return exchange.TakeAll();
-  }
-
-  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
-    auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
-    YAD_TRY_VOID(exchange->Start(request, Answer::Part::kHead));
-    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRejection());
-    return exchange;
-  }
-
- private:
-  const std::shared_ptr<Server> server_;
 };
 
 void RunLibraryOnOneThread() {
@@ -361,7 +342,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     if (!options.proxy_url.empty()) YAD_TRY_VOID(SetProxy(options.proxy_url, config));
     if (uri.scheme() == "https") YAD_TRY_VOID(SetTls(options, *server, config));
     server->client = std::make_unique<http::client::http_client>(base.to_uri(), config);
-    return std::make_shared<CpprestTransport>(std::move(server));
+    return std::make_shared<ExchangeTransport<Exchange, Server>>(std::move(server));
   } catch (const std::exception& e) {
     return bad(std::string("cannot be used: ") + e.what());
   }

@@ -7,7 +7,6 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace yad {

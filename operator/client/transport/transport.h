@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "operator/base/error.h"
 
@@ -66,6 +67,30 @@ class HttpTransport {
   virtual ~HttpTransport() = default;
   virtual Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) = 0;
   virtual Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) = 0;
+};
+
+// A transport that makes an Exchange for each request. An Exchange is one request and its response: an HttpStream with
+// the methods Start, TakeAll and ReadRejection.
+template <typename Exchange, typename Server>
+class ExchangeTransport : public HttpTransport {
+ public:
+  explicit ExchangeTransport(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
+    Exchange exchange(server_, request, Exchange::Kind::kUnary, std::move(stop));
+    YAD_TRY_VOID(exchange.Start(request));
+    return exchange.TakeAll();
+  }
+
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
+    auto exchange = std::make_unique<Exchange>(server_, request, Exchange::Kind::kStream, std::move(stop));
+    YAD_TRY_VOID(exchange->Start(request));
+    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRejection());
+    return exchange;
+  }
+
+ private:
+  const std::shared_ptr<Server> server_;
 };
 
 }  // namespace yad

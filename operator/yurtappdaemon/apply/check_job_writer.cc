@@ -60,9 +60,8 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the checks can't run (checks_error), for example because the Jobs can't be read, does not read the Jobs. A Job
-  // that the cache shows as failed then stays failed.
-  if (wanted.empty() || !snapshot.checks_error.empty()) return {};
+  // If the Jobs can't be read (jobs_error), does not read them. A Job that the cache shows as failed then stays failed.
+  if (wanted.empty() || !snapshot.jobs_error.empty()) return {};
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);

@@ -45,16 +45,15 @@ Result<ImageVolumeSupport> ImageVolumes::Find(const Json& daemon_set, std::stop_
   if (known.state != State::kUnknown) return known;
   const WriteOptions options{.dry_run = true};
   const auto created = client_.Create(kDaemonSetType, daemon_set, options, stop);
-  LearnFrom(created);
-  const ImageVolumeSupport found = SupportIn(created);
+  const ImageVolumeSupport found = LearnFrom(created);
   if (!created && found.state == State::kUnknown) return Fail(created.error());
   return found;
 }
 
-void ImageVolumes::LearnFrom(const Result<Json>& created) {
-  ImageVolumeSupport support = SupportIn(created);
-  if (support.state == State::kUnknown) return;
-  finding_.With([&](Finding& finding) { finding = {std::move(support), clock_.Now()}; });
+ImageVolumeSupport ImageVolumes::LearnFrom(const Result<Json>& created) {
+  const ImageVolumeSupport support = SupportIn(created);
+  if (support.state != State::kUnknown) finding_.With([&](Finding& finding) { finding = {support, clock_.Now()}; });
+  return support;
 }
 
 }  // namespace yad

@@ -24,7 +24,8 @@ class ImageVolumes {
   // the result that the response shows. Fails if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
   // Records whether the server keeps or drops image volumes, if the response to the creation of a DaemonSet shows it.
-  void LearnFrom(const Result<Json>& created);
+  // Returns kUnknown if the response does not show it.
+  ImageVolumeSupport LearnFrom(const Result<Json>& created);
 
  private:
   struct Finding {

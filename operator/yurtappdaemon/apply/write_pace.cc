@@ -13,7 +13,7 @@ const std::string kService = "service/";  // prefix of a Service's name, because
 
 bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->action == ServiceAction::kRepair; }
 
-bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
+bool IsQuotaReason(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
 // Returns a digest of all user input on which a rejection may depend, so that an edit causes an immediate attempt.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
@@ -34,6 +34,8 @@ Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime no
     return true;
   };
   for (PoolPlan& pool : plan.pools) {
+    pool.checks.job_waits = pool.checks.starts_job && has_to_wait(jobs_, pool.checks.job);
+    if (pool.checks.job_waits) pool.checks.starts_job = false;
     if (pool.action == WorkloadAction::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
       pool.action = WorkloadAction::kNone;
     if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))
@@ -64,7 +66,7 @@ std::vector<std::string> WritePace::Record(const YurtAppDaemon& daemon, const Ou
     const auto before = rejections_.find(plan.pool);
     const bool was_rejected = before != rejections_.end();
     if (was_rejected && (plan.deferred || (plan.waits && !WritesAnything(plan)))) {
-      if (frees_quota && IsOfQuota(before->second.why.reason)) {
+      if (frees_quota && IsQuotaReason(before->second.why.reason)) {
         rejected_.Forget(plan.pool);
         rejected_.Tried(plan.pool, now);
       }
@@ -72,7 +74,7 @@ std::vector<std::string> WritePace::Record(const YurtAppDaemon& daemon, const Ou
     } else if (WritesAnything(plan) && result.outstanding && !result.failure_reason.empty()) {
       const std::uint64_t write = DigestOf(daemon, plan);
       const bool is_another = !was_rejected || before->second.write != write;
-      if (is_another || (frees_quota && IsOfQuota(result.failure_reason))) rejected_.Forget(plan.pool);
+      if (is_another || (frees_quota && IsQuotaReason(result.failure_reason))) rejected_.Forget(plan.pool);
       rejected_.Tried(plan.pool, now);
       rejections.emplace(plan.pool, Rejection{write, {"", result.failure_reason, result.failure_message}});
     }

@@ -43,7 +43,7 @@ std::optional<std::string> StateWithoutPods(const DiagnosisInput& input) {
   return std::nullopt;
 }
 
-bool GetsOn(const DiagnosisInput& input) { return !input.gave_up && !input.workload.progress_deadline_exceeded; }
+bool MakesProgress(const DiagnosisInput& input) { return !input.gave_up && !input.workload.progress_deadline_exceeded; }
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::string StateOf(const DiagnosisInput& input) {
   if (auto state = StateWithoutPods(input)) return *std::move(state);
   const WorkloadState& workload = input.workload;
   if (workload.healthy || workload.ready_replicas >= std::max(workload.wanted, workload.replicas)) return kReadyState;
-  return GetsOn(input) ? kProvisionState : kDegradedState;
+  return MakesProgress(input) ? kProvisionState : kDegradedState;
 }
 
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
@@ -106,7 +106,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     diagnosis.state = kReadyState;
   } else if (counted.failed && counted.ready == 0) {
     diagnosis.state = kErrorState;
-  } else if (GetsOn(input) && ((workload.rolling && !beside_bad) || !(counted.has_problem || rejection))) {
+  } else if (MakesProgress(input) && ((workload.rolling && !beside_bad) || !(counted.has_problem || rejection))) {
     diagnosis.state = kProvisionState;
   } else {
     diagnosis.state = kDegradedState;

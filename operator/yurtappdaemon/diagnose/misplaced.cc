@@ -24,7 +24,7 @@ constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
 constexpr int kRequestsPerCount = 2;  // enough for most pools
 constexpr std::size_t kMaxReadsByName = 32;
-constexpr int kItemsInAPage = 500;
+constexpr int kItemsPerPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 const JsonParts kNameAndLabels = {{"metadata", {{"name"}, {"labels"}}}};
 constexpr int kPodPages = 20;
@@ -115,7 +115,7 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
 
 Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::stop_token stop) {
   ListOptions options{
-      .label_selector = std::string(kNodePoolLabel) + "=" + pool, .limit = kItemsInAPage, .metadata_only = true};
+      .label_selector = std::string(kNodePoolLabel) + "=" + pool, .limit = kItemsPerPage, .metadata_only = true};
   std::set<std::string> members;
   const auto listed = ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
     members.insert(StringAt(node.TreeOfObject(kName), {"metadata", "name"}));
@@ -126,7 +126,7 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   options = {};
   options.ns = ns_;
   options.label_selector = std::string(kPoolNameLabel) + "=" + pool;
-  options.limit = kItemsInAPage;
+  options.limit = kItemsPerPage;
   std::map<std::string, ByWorkload> elsewhere;  // by node
   const auto add = [&](const JsonDocument& document) {
     const Json pod = document.TreeOfObject();
@@ -140,21 +140,21 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   if (!read) return Fail(read.error());
 
   Found found;
-  YAD_TRY(found.nodes, Elsewhere(elsewhere, pool, stop));
+  YAD_TRY(found.nodes, NodesOutside(elsewhere, pool, stop));
   for (const std::string& node : found.nodes) {
     for (const auto& [workload, count] : elsewhere.at(node)) found.counts[workload] += count;
   }
   return found;
 }
 
-Result<std::set<std::string>> MisplacedPods::Elsewhere(const std::map<std::string, ByWorkload>& nodes,
-                                                       const std::string& pool, std::stop_token stop) {
+Result<std::set<std::string>> MisplacedPods::NodesOutside(const std::map<std::string, ByWorkload>& nodes,
+                                                          const std::string& pool, std::stop_token stop) {
   // The Nodes are read again, for two reasons:
   // - A Node may have been deleted. Its pods then do not count, because Kubernetes deletes them.
   // - A Node may have joined the pool after the pool's Nodes were listed.
   std::set<std::string> found;
   if (nodes.empty()) return found;
-  ListOptions options{.limit = kItemsInAPage, .metadata_only = true};
+  ListOptions options{.limit = kItemsPerPage, .metadata_only = true};
   const auto read = [&] {
     return ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
       const Json object = node.TreeOfObject(kNameAndLabels);

@@ -87,8 +87,8 @@ class MisplacedPods {
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns the Nodes that exist and are in another pool or in no pool.
-  Result<std::set<std::string>> Elsewhere(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
-                                          std::stop_token stop);
+  Result<std::set<std::string>> NodesOutside(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
+                                             std::stop_token stop);
   // Returns the workload of the pod if a YurtAppDaemon controls that workload.
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;

@@ -16,7 +16,7 @@ namespace {
 
 // The pods of a daemon's unhealthy pools are read in turns. The limits are the number of pools in one turn, and the
 // shortest time between two turns.
-constexpr std::ptrdiff_t kPoolsAtATurn = 10;
+constexpr std::ptrdiff_t kPoolsPerTurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
 // A turn ends after this time, because the daemon's status is written only after the turn. The next turn then starts as
 // late as after a failed read.
@@ -25,8 +25,8 @@ constexpr Duration kLongestTurn = std::chrono::seconds(2);
 // then and need not be read. The intervals then grow.
 constexpr Duration kFirstReadInterval = std::chrono::seconds(1);
 constexpr Duration kMaxReadInterval = std::chrono::minutes(1);
-constexpr Duration kAfterAFailure = std::chrono::seconds(30);
-constexpr int kPodsInAPage = 100;
+constexpr Duration kFailureBackoff = std::chrono::seconds(30);
+constexpr int kPodsPerPage = 100;
 constexpr int kPages = 10;
 
 bool IsUnhealthy(const PoolOutcome& pool) {
@@ -36,7 +36,7 @@ bool IsUnhealthy(const PoolOutcome& pool) {
 }
 
 // Returns a digest of the fields whose change is a reason to read the pods again.
-std::uint64_t PrintOf(const WorkloadState& state) {
+std::uint64_t FingerprintOf(const WorkloadState& state) {
   std::string text = state.rejection;
   for (const std::int64_t value :
        {state.wanted, state.replicas, state.ready_replicas, state.available_replicas,
@@ -65,7 +65,7 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
 
 // Returns whether the new message is only the beginning of the earlier message. A kubelet's message is shorter during a
 // back-off than directly after an attempt.
-bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
+bool IsShorterForm(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
 }
@@ -75,9 +75,9 @@ bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
 PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
                                              const Json& previous, Memory& memory, std::stop_token stop) {
   Findings findings;
-  const std::vector<UnhealthyPool> unhealthy = Admit(pools, previous, memory);
+  const std::vector<UnhealthyPool> unhealthy = FindUnhealthy(pools, previous, memory);
   if (unhealthy.empty()) {
-    memory.turn_.reset();
+    memory.turn.reset();
     return findings;
   }
   DiagnoseDue(unhealthy, daemon.kind, memory, stop);
@@ -86,14 +86,14 @@ PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const 
   SteadyTime next = SteadyTime::max();
   for (const auto& [pool, known] : unhealthy) {
     if (known->diagnosis) findings.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
-    next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
+    next = std::min(next, known->Due() <= now && memory.turn ? memory.turn->at : known->Due());
   }
-  findings.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
+  findings.again = std::max<Duration>(std::max(next, memory.not_before) - now, kMinPause);
   return findings;
 }
 
-std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<PoolOutcome>& pools,
-                                                             const Json& previous, Memory& memory) const {
+std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::vector<PoolOutcome>& pools,
+                                                                     const Json& previous, Memory& memory) const {
   std::vector<UnhealthyPool> unhealthy;
   std::map<std::string, Memory::Pool> still;
   std::optional<PoolStatusIndex> shown;
@@ -101,8 +101,7 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
     if (!IsUnhealthy(pool)) continue;
     const ObjectMeta& meta = pool.workload->object->meta();
     Memory::Pool& known = still[pool.plan->pool];
-    if (const auto old = memory.pools_.find(pool.plan->pool);
-        old != memory.pools_.end() && old->second.uid == meta.uid) {
+    if (const auto old = memory.pools.find(pool.plan->pool); old != memory.pools.end() && old->second.uid == meta.uid) {
       known = std::move(old->second);
     } else {
       if (!shown) shown.emplace(StatusView(previous));
@@ -111,10 +110,10 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
       known.interval = kFirstReadInterval;
       known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
     }
-    if (known.was_read && known.print != PrintOf(pool.workload->state())) known.interval = kFirstReadInterval;
+    if (known.was_read && known.print != FingerprintOf(pool.workload->state())) known.interval = kFirstReadInterval;
     unhealthy.push_back({&pool, &known});
   }
-  memory.pools_ = std::move(still);
+  memory.pools = std::move(still);
   std::stable_sort(unhealthy.begin(), unhealthy.end(),
                    [](const UnhealthyPool& a, const UnhealthyPool& b) { return a.known->Due() < b.known->Due(); });
   return unhealthy;
@@ -124,35 +123,35 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
                                std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const auto take_turn = [&](std::ptrdiff_t due) {
-    if (memory.turn_ || due <= 0) return;
-    const int pools = static_cast<int>(std::min(due, kPoolsAtATurn));
-    memory.turn_ = Memory::Turn{budget_.Take(pools), pools};
+    if (memory.turn || due <= 0) return;
+    const int pools = static_cast<int>(std::min(due, kPoolsPerTurn));
+    memory.turn = Memory::Turn{budget_.Take(pools), pools};
   };
   const auto due = std::count_if(unhealthy.begin(), unhealthy.end(),
                                  [&](const UnhealthyPool& one) { return one.known->Due() <= now; });
-  if (now < memory.not_before_) return;
+  if (now < memory.not_before) return;
   take_turn(due);
-  if (due == 0 || memory.turn_->at > now) return;
+  if (due == 0 || memory.turn->at > now) return;
 
-  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn_->pools);
-  memory.turn_.reset();
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn->pools);
+  memory.turn.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
     auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
     known.last = now;
     if (!diagnosis) {
       known.interval = kMaxReadInterval;
-      memory.not_before_ = now + kAfterAFailure;
+      memory.not_before = now + kFailureBackoff;
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
     known.interval = known.was_read && !other ? std::min(2 * known.interval, kMaxReadInterval) : 2 * kFirstReadInterval;
     known.was_read = true;
-    known.print = PrintOf(one->pool->workload->state());
-    if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
+    known.print = FingerprintOf(one->pool->workload->state());
+    if (IsShorterForm(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
     if (const SteadyTime then = clock_.Now(); then >= now + kLongestTurn) {
-      memory.not_before_ = then + kAfterAFailure;
+      memory.not_before = then + kFailureBackoff;
       return;
     }
   }
@@ -167,7 +166,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
   if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
-  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsInAPage};
+  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsPerPage};
 
   const WallTime now = clock_.WallNow();
   std::vector<PodFacts> pods;
@@ -175,7 +174,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const auto examine = [&](const JsonDocument& document) {
     const Json pod = document.TreeOfObject();
     if (ControlsPod(meta, ParseMeta(pod))) pods.push_back(ExaminePod(pod, now));
-    return ++seen % kPodsInAPage != 0 || clock_.Now() < end;
+    return ++seen % kPodsPerPage != 0 || clock_.Now() < end;
   };
   const auto read = ForEachListed(client_, kPodType, options, stop, examine, kPages);
   pods_log_.Report(read);

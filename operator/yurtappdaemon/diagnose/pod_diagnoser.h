@@ -23,9 +23,7 @@ class PodDiagnoser {
   PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
-  class Memory {
-   private:
-    friend class PodDiagnoser;
+  struct Memory {
     struct Pool {
       std::string uid;          // of the workload
       std::uint64_t print = 0;  // digest of the workload's state at the last read
@@ -40,9 +38,9 @@ class PodDiagnoser {
       SteadyTime at;
       int pools;
     };
-    std::map<std::string, Pool> pools_;  // by name
-    std::optional<Turn> turn_;           // nullopt: no reads are reserved
-    SteadyTime not_before_{};            // after a failed or slow read: the earliest time of the next read
+    std::map<std::string, Pool> pools;  // by name
+    std::optional<Turn> turn;           // nullopt: no reads are reserved
+    SteadyTime not_before{};            // after a failed or slow read: the earliest time of the next read
   };
 
   struct Findings {
@@ -61,7 +59,8 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools, sorted by the time at which their next read is due. Drops all other pools from
   // `memory`.
-  std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
+  std::vector<UnhealthyPool> FindUnhealthy(const std::vector<PoolOutcome>& pools, const Json& previous,
+                                           Memory& memory) const;
   // Reads the pods of the pools whose next read is due. The Turn in `memory` limits the reads: they begin at Turn::at,
   // and read at most Turn::pools pools. Reserves a Turn if `memory` has none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,

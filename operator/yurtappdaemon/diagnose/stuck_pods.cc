@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <tuple>
+#include <utility>
 
 #include "operator/api/conditions.h"
+#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
@@ -30,7 +30,7 @@ struct Update {
   std::int64_t first = 0;          // the lowest ordinal
   std::int64_t first_updated = 0;  // the StatefulSet's partition keeps the pods with lower ordinals
   std::int64_t replicas = 1;
-  std::string pool;
+  std::string selector;
 };
 
 struct Candidate {
@@ -66,9 +66,11 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if
-// its strategy is OnDelete.
-std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
+// Returns nullopt if the StatefulSet has another uid or no longer belongs to the daemon, if its status does not
+// describe its newest template yet, or if its strategy is OnDelete.
+std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid, const ObjectMeta& daemon) {
+  const ObjectMeta meta = ParseMeta(stateful_set);
+  if (meta.uid != uid || !ControlledBy(meta, daemon.uid)) return std::nullopt;
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
   Update update;
@@ -77,8 +79,11 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
   update.first = IntAt(stateful_set, {"spec", "ordinals", "start"});
   update.first_updated = update.first + IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
   update.replicas = IntAt(stateful_set, {"spec", "replicas"}, 1);
-  update.pool = StringAt(stateful_set, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
+  const Json* selector = Find(stateful_set, {"spec", "selector"});
+  const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
+  if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
+  update.selector = parsed->ToString();
+  if (!observed || update.revision.empty()) return std::nullopt;
   if (StringAt(stateful_set, {"spec", "updateStrategy", "type"}) == "OnDelete") return std::nullopt;
   return update;
 }
@@ -139,16 +144,16 @@ bool CreationFails(const std::vector<Json>& events, WallTime now) {
 
 }  // namespace
 
-Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, RateLimiter& event_reads, std::stop_token stop) {
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectMeta& daemon,
+                                                  const ObjectKey& stateful_set, const std::string& uid, WallTime since,
+                                                  std::stop_token stop) {
   // This read is live, because a stale cache could make a pod of the newest template look like an old pod.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
-  const std::optional<Update> update = UpdateOf(owner, uid);
+  const std::optional<Update> update = UpdateOf(owner, uid, daemon);
   if (!update) return deleted;
 
-  const ListOptions options{
-      .ns = stateful_set.ns, .label_selector = std::string(kPoolNameLabel) + "=" + update->pool, .limit = kPageLimit};
+  const ListOptions options{.ns = stateful_set.ns, .label_selector = update->selector, .limit = kPageLimit};
   // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;
   const auto read = ForEachListed(client, kPodType, options, stop, [&](const JsonDocument& pod) {
@@ -159,7 +164,6 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   const bool lacks_pods = survey.pods < update->replicas;
   const std::vector<Candidate> pods = PodsToDelete(*update, std::move(survey));
   if (lacks_pods && !pods.empty()) {
-    if (!event_reads.TryTake()) return deleted;
     YAD_TRY(const auto events, ReadEventsAbout(client, stateful_set.ns, uid, stop));
     if (CreationFails(events, since + kStuckAfter)) return deleted;
   }
@@ -174,24 +178,28 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   return deleted;
 }
 
-std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last) {
-  std::vector<const PoolPlan*> stuck;
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, StuckLooks& looks, RateLimiter& reads, SteadyTime now) {
+  std::vector<std::pair<SteadyTime, const PoolPlan*>> due;
+  StuckLooks stuck;
   for (const PoolPlan& pool : plan.pools) {
-    if (pool.may_be_stuck && pool.action == WorkloadAction::kNone) stuck.push_back(&pool);
+    if (!pool.may_be_stuck || pool.action != WorkloadAction::kNone) continue;
+    const auto last = looks.find(pool.pool);
+    if (last == looks.end()) {
+      due.emplace_back(SteadyTime::min(), &pool);
+      continue;
+    }
+    stuck.insert(*last);
+    if (last->second + kStuckAfter <= now) due.emplace_back(last->second, &pool);
   }
-  if (stuck.empty()) return stuck;
-  const auto by_turn = [&](const PoolPlan* pool) {
-    return std::tuple(pool->pool <= last, std::string_view(pool->pool));
-  };
-  std::sort(stuck.begin(), stuck.end(), [&](const PoolPlan* a, const PoolPlan* b) { return by_turn(a) < by_turn(b); });
-  if (stuck.size() > kMostStuckPools) {
-    stuck.resize(kMostStuckPools);
-    last = stuck.back()->pool;
-  } else {
-    // The first pools may use all reads of Events that are allowed now.
-    last = stuck[std::min(stuck.size(), kStuckPoolsInParallel) - 1]->pool;
+  looks = std::move(stuck);
+  std::stable_sort(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const PoolPlan*> next;
+  for (const auto& [last, pool] : due) {
+    if (!reads.TryTake()) break;
+    looks[pool->pool] = now;
+    next.push_back(pool);
   }
-  return stuck;
+  return next;
 }
 
 }  // namespace yad

@@ -5,10 +5,12 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/client/rate_limiter.h"
@@ -24,27 +26,31 @@ namespace yad {
 // - the StatefulSet's partition does not keep it
 //
 // Does not delete any pod in these cases:
+// - The StatefulSet has another uid than `uid`, or `daemon` no longer controls it.
 // - A pod of the newest template is not ready, because that template may be bad.
 // - The StatefulSet is replacing a pod, because an old pod may belong to a quorum.
 // - Pods are missing, and the StatefulSet can't create them, for example because of a quota. A deleted pod would then
 //   also be missing. The StatefulSet's Events show this case. The function fails if it can't read them.
-// - `event_reads` does not allow a read of Events now.
 //
 // If no pod has the newest template yet, deletes at most one pod, because the newest template may be bad. This is the
 // first pod, by ordinal, that is not ready, because it blocks the StatefulSet.
 //
 // Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
-Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, RateLimiter& event_reads, std::stop_token stop);
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectMeta& daemon,
+                                                  const ObjectKey& stateful_set, const std::string& uid, WallTime since,
+                                                  std::stop_token stop);
 
-// Limits for a daemon with thousands of stuck pools: the pools in one reconcile, and the pools whose pods are read in
-// parallel.
-inline constexpr std::size_t kMostStuckPools = 200;
+// The number of pools whose pods are read in parallel.
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 
-// Returns the pools whose StatefulSet may be stuck, and is not written by this plan: at most kMostStuckPools, ordered
-// by name, beginning after the pool `last`. Changes `last`, so that the next call begins with other pools.
-std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
+// The time of the last look at each stuck pool, by the name of the pool.
+using StuckLooks = std::map<std::string, SteadyTime>;
+
+// Returns the pools that are looked at now, and adds them to `looks`: the pools whose StatefulSet may be stuck, and is
+// not written by this plan. The pools without a look come first, and then those with the oldest look. Omits pools whose
+// last look is less than kStuckAfter ago, because in a normal update every StatefulSet may be stuck for a while. Takes
+// a token of `reads` for each pool.
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, StuckLooks& looks, RateLimiter& reads, SteadyTime now);
 
 }  // namespace yad
 

@@ -36,7 +36,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, Stea
     // The cache may be stale while its watch fails. It may then not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || forbidden_reads.IsPermanentlyForbidden(error, now))
-      snapshot.checks_error = DescribeUnreadable("the Jobs", error, "checks.jobs");
+      snapshot.jobs_error = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
   YAD_TRY(const auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));

@@ -23,7 +23,7 @@ ObjectPtr StoredCheckJob(const Json& job);
 // Reads the daemon's Jobs from the cache into Snapshot::check_jobs. Does nothing if no check of the daemon is of type
 // Job and the cache is empty. Returns false while the first list is in progress. Also sets these members of the
 // snapshot:
-// - checks_error, if the Jobs can't be read
+// - jobs_error, if the Jobs can't be read
 // - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot);
 

@@ -89,27 +89,32 @@ std::string RevisionLabelOf(const ObjectMeta& revision) {
   return RevisionLabelValue(revision.key.name, hash);
 }
 
+Result<RevisionPtr> ParseRevision(const Json& object) {
+  const ObjectMeta meta = ParseMeta(object);
+  auto revision = std::make_shared<Revision>();
+  YAD_TRY(revision->content, ContentOf(object));
+  revision->name = meta.key.name;
+  revision->hash = meta.Label(kHashLabel);
+  revision->label = RevisionLabelOf(meta);
+  revision->number = IntAt(object, {"revision"});
+  revision->openyurt_number = OpenYurtNumberOf(meta);
+  revision->failed_at = meta.Annotation(kFailedAnnotation);
+  revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
+  return revision;
+}
+
 RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   auto& [source, revision] = parsed_[object->meta().key.name];
   if (revision != nullptr && source == object) return revision;
-  auto content = ContentOf(object->Parse());
-  if (!content) {
+  auto parsed = ParseRevision(object->Parse());
+  if (!parsed) {
     log::Warn("a ControllerRevision contains no revision of a YurtAppDaemon",
-              {{"revision", object->meta().key.ToString()}, {"error", content.error()}});
+              {{"revision", object->meta().key.ToString()}, {"error", parsed.error()}});
     parsed_.erase(object->meta().key.name);
     return nullptr;
   }
-  auto parsed = std::make_shared<Revision>();
-  parsed->name = object->meta().key.name;
-  parsed->hash = object->meta().Label(kHashLabel);
-  parsed->label = RevisionLabelOf(object->meta());
-  parsed->number = ProjectionOf<RevisionProjection>(object).number;
-  parsed->openyurt_number = OpenYurtNumberOf(object->meta());
-  parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
-  parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
-  parsed->content = *std::move(content);
   source = object;
-  revision = std::move(parsed);
+  revision = *std::move(parsed);
   return revision;
 }
 

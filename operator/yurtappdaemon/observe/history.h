@@ -20,6 +20,9 @@ namespace yad {
 // Returns the value that label kRevisionLabel has on the workloads of this ControllerRevision.
 std::string RevisionLabelOf(const ObjectMeta& revision);
 
+// Parses a ControllerRevision. Fails with kDecode if it is not a revision of a YurtAppDaemon.
+Result<RevisionPtr> ParseRevision(const Json& object);
+
 // Manages the ControllerRevisions of one daemon; each daemon has its own object. Keeps the revisions that are in use in
 // parsed form. Not thread-safe.
 class RevisionHistory {

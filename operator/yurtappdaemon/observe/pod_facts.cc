@@ -48,7 +48,7 @@ std::size_t Rank(std::string_view reason) {
 }
 
 PodProblem MakeProblem(const char* reason, std::string message) {
-  const bool missing = SaysMissing(message);
+  const bool missing = ReportsMissingObject(message);
   return {reason, std::move(message), missing};
 }
 

@@ -16,7 +16,7 @@ bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state
 
 // Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. If the
 // pool has no workload, QuotaExceeded is about the rejected workload. Otherwise, it is about pods.
-bool SaysWhyOfPods(const PoolStatusView& entry) {
+bool IsAboutPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsPodProblem(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
@@ -119,7 +119,7 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
   return leap >= kNoticed ? leap : Duration::zero();
 }
 
-void MoveBy(Duration leap, HealthRecord& record) {
+void ShiftTimes(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
     // `since` stays the same in two cases:
     // - It is zero, because the pool has soaked or is overdue.
@@ -183,11 +183,11 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.been_healthy = true;
     health.soaked = phase != PoolPhase::kSoaking;
     if (health.soaked) health.since = {};
-  } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
+  } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || IsAboutPods(entry))) {
     health.since = {};  // the epoch makes the pool overdue
-    // The status of older operator versions has no condition Complete. It does not show whether a failed pool had
-    // soaked, so the pool counts as not soaked.
-    health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
+    // The status of older operator versions does not show whether a failed pool had soaked, so the pool counts as not
+    // soaked.
+    health.soaked = verifies || (unhealthy == 0 && !status.of_older_version());
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
     // A rejected update is restored, but not these failures:

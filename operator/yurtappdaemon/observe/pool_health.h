@@ -91,7 +91,7 @@ class ClockLeap {
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
 // Adds `leap` (from ClockLeap) to the times in `record`, so that the leap does not count for soaks and deadlines.
-void MoveBy(Duration leap, HealthRecord& record);
+void ShiftTimes(Duration leap, HealthRecord& record);
 
 // One observation of a pool.
 struct PoolObservation {

@@ -1,27 +1,26 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <system_error>
 
+#include "operator/api/check.h"
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/number.h"
 #include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
 namespace {
 
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
-  constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
   constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
   for (const Json& item : ListAt(object, {"status", "conditions"})) {
     if (state.conditions.size() == kMaxCustomConditions) return;
     CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
-    const auto* const end = std::end(kOfControllers);
     if (condition.type.empty() || condition.type.size() > kLongestType || condition.status.size() > kLongestType ||
-        std::find(std::begin(kOfControllers), end, condition.type) != end)
+        IsConditionOfControllers(condition.type))
       continue;
     condition.at = ParseTime(StringAt(item, {"lastUpdateTime"}, StringAt(item, {"lastTransitionTime"})));
     state.conditions.push_back(std::move(condition));
@@ -139,11 +138,7 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
 }
 
 std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
-  const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
-  const char* const end = text.data() + text.size();
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+  return ParseNumber<std::int64_t>(revision.Annotation(kOpenYurtNumberAnnotation));
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {

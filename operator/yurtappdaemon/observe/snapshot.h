@@ -236,7 +236,8 @@ struct Snapshot {
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
-  std::string checks_error;    // the reason why checks can't run (ChecksBlockUpdates); "": checks can run
+  std::string jobs_error;                            // the reason why checks of type Job can't run; "": they can run
+  std::string queries_error;                         // the reason why checks of Prometheus can't run; "": they can run
   bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` might not show that a Job has finished
   std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet

@@ -118,7 +118,7 @@ std::string RejectionOfPod(std::string_view message) {
   return Steady(message);
 }
 
-bool SaysMissing(std::string_view text) {
+bool ReportsMissingObject(std::string_view text) {
   if (text.find("couldn't find key ") != std::string_view::npos) return true;
   if (text.find("references non-existent ") != std::string_view::npos) return true;
   if (text.find("\" not found") == std::string_view::npos) return false;

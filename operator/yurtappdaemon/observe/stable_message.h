@@ -27,7 +27,7 @@ std::string RejectionOfPod(std::string_view message);
 
 // Returns whether the message reports that an object is missing: a ConfigMap, a Secret, a key of either, a
 // PersistentVolumeClaim or a ServiceAccount.
-bool SaysMissing(std::string_view text);
+bool ReportsMissingObject(std::string_view text);
 
 }  // namespace yad
 

@@ -39,8 +39,11 @@ std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
   return groups;
 }
 
-bool StatusView::HasCondition(std::string_view type) const {
-  return FindConditionIn(*status_, std::string(type)) != nullptr;
+bool StatusView::of_older_version() const {
+  const Json* complete = FindConditionIn(*status_, kCompleteCondition);
+  if (complete == nullptr) return true;
+  const std::int64_t generation = IntAt(*complete, {"observedGeneration"});  // 0: the CRD does not have the field
+  return generation != 0 && generation != IntAt(*status_, {"observedGeneration"});
 }
 
 std::vector<PoolStatusView> StatusView::pools() const {

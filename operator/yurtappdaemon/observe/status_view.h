@@ -83,8 +83,9 @@ class StatusView {
   bool unlisted_have_soaked() const;  // true if all omitted pools were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
-  // Returns whether the status has this condition, with any value.
-  bool HasCondition(std::string_view type) const;
+  // Returns whether an operator version without condition Complete wrote the status last. Such a version either leaves
+  // the condition out, or keeps it unchanged from the status of a newer version, with the generation of that status.
+  bool of_older_version() const;
   std::vector<PoolStatusView> pools() const;
 
  private:

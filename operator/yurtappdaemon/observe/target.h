@@ -28,11 +28,12 @@ inline Target TargetOf(const Snapshot& snapshot) {
 }
 
 // Returns whether status shows that the revision with the name `update` was rolled out to all pools. Condition Complete
-// shows this. If the status lacks this condition (older operator versions), currentRevision must be `update`.
+// shows this. If an older operator version wrote the status, currentRevision must be `update`.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
-  if (StringAt(status, {"updateRevision"}) != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;
-  const Json* complete = FindConditionIn(status, kCompleteCondition);
-  return complete == nullptr ? StringAt(status, {"currentRevision"}) == update : IsTrue(complete);
+  const StatusView view(status);
+  if (view.update_revision() != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;
+  return view.of_older_version() ? view.current_revision() == update
+                                 : IsTrue(FindConditionIn(status, kCompleteCondition));
 }
 
 // Returns whether status shows that the rollout of the revision with the name `update` was complete once, and that no
@@ -40,7 +41,8 @@ inline bool WasRolledOut(const Json& status, const std::string& update) {
 // joins, a workload is deleted, or the spec is invalid for a while.
 inline bool WasCompleteOnce(const Json& status, const std::string& update) {
   const StatusView view(status);
-  return WasRolledOut(status, update) || (view.update_revision() == update && view.completed_revision() == update);
+  return WasRolledOut(status, update) ||
+         (!view.of_older_version() && view.update_revision() == update && view.completed_revision() == update);
 }
 
 }  // namespace yad

@@ -92,13 +92,13 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
       return {CheckResult::State::kRuns, name + " failed after an interruption of its check; it is being replaced"};
     }
     if (failed) return {CheckResult::State::kFailed, name + kFailed + state.message};
-    return snapshot_.checks_error.empty() ? CheckResult{CheckResult::State::kRuns, name + kRuns}
-                                          : Unavailable(snapshot_.checks_error);
+    if (!snapshot_.jobs_error.empty()) return Unavailable(snapshot_.jobs_error);
+    return {CheckResult::State::kRuns, name + kRuns};
   }
   const auto rejected = snapshot_.rejected_jobs.find(checks.job);
   if (rejected != snapshot_.rejected_jobs.end() && rejected->second.final)
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
-  if (!snapshot_.checks_error.empty()) return Unavailable(snapshot_.checks_error);
+  if (!snapshot_.jobs_error.empty()) return Unavailable(snapshot_.jobs_error);
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
   // A deleted Job is created again. Its check also starts again if it had failed, or if the existing Job tested another
   // spec or update. If the server rejects the new Job, the retries do not start the check again.
@@ -128,7 +128,7 @@ Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedP
 
 Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPool& pool,
                                             CheckProgress& progress) const {
-  if (!snapshot_.checks_error.empty()) return Unavailable(snapshot_.checks_error);
+  if (!snapshot_.queries_error.empty()) return Unavailable(snapshot_.queries_error);
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
   // This process does not have the samples of an earlier leader. So the timeout counts only from this process's first
@@ -252,17 +252,18 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   return checks;
 }
 
-bool ChecksBlockUpdates(const Snapshot& snapshot) {
-  const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
-  // The operator can always read conditions.
-  return !snapshot.checks_error.empty() && std::any_of(checks.begin(), checks.end(), [](const Check& check) {
-    return !check.dry_run && check.condition.empty();
-  });
+std::string ChecksError(const Snapshot& snapshot) {
+  for (const Check& check : snapshot.daemon.strategy.rolling.checks) {
+    if (check.dry_run || !check.condition.empty()) continue;  // The operator can always read conditions.
+    const std::string& fault = check.prometheus ? snapshot.queries_error : snapshot.jobs_error;
+    if (!fault.empty()) return fault;
+  }
+  return "";
 }
 
 bool IsGateUnknown(const Snapshot& snapshot) {
   if (snapshot.daemon.paused || (snapshot.freeze && snapshot.freeze->known)) return false;  // a user stops the updates
-  return snapshot.freeze || ChecksBlockUpdates(snapshot);
+  return snapshot.freeze || !ChecksError(snapshot).empty();
 }
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {

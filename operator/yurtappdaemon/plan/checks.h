@@ -23,6 +23,7 @@ struct PoolChecks {
   std::size_t index = 0;        // of the running or failed check in RollingUpdate::checks
   std::string job;              // the name of the check's Job; "": the check is not a Job, or has not begun
   bool starts_job = false;      // the Job does not exist yet, and is created now
+  bool job_waits = false;       // the server rejected the Job, and the retry is not due yet
   bool replaces_job = false;    // the Job is deleted and replaced, because its failure does not count
   bool unavailable = false;     // the check can't be observed, so its timeout does not count (unless dryRun is true)
   std::string message;          // what the check waits for, or why it has failed
@@ -78,9 +79,9 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns whether no update may start, because a check can't run. Checks with dryRun and checks of conditions never
-// block updates.
-bool ChecksBlockUpdates(const Snapshot& snapshot);
+// Returns the reason why a check can't run, if no update may start because of it, else "". Checks with dryRun and
+// checks of conditions never block updates.
+std::string ChecksError(const Snapshot& snapshot);
 
 // Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.
 bool IsGateUnknown(const Snapshot& snapshot);

@@ -238,7 +238,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   RolloutPoolBuilder builder(snapshot, target);
-  input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_error.empty();
+  input.frozen = snapshot.freeze.has_value() || !ChecksError(snapshot).empty() || !snapshot.prefetch_error.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));
@@ -291,7 +291,7 @@ std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& pla
 
 // Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted is preferred, then the
 // workload with more available replicas, then the older workload.
-bool Better(const WorkloadRef& a, const WorkloadRef& b) {
+bool IsPreferred(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
     return std::tuple(meta.deleting(), -w.state().available_replicas, meta.creation_timestamp, meta.key.name);
@@ -306,7 +306,7 @@ class PoolWorkloads {
     owned_.reserve(snapshot.workloads.size());
     for (const WorkloadRef& workload : snapshot.workloads) {
       const WorkloadRef*& best = owned_[workload.pool];
-      if (best == nullptr || Better(workload, *best)) best = &workload;
+      if (best == nullptr || IsPreferred(workload, *best)) best = &workload;
     }
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
@@ -322,7 +322,7 @@ class PoolWorkloads {
     const auto [begin, end] = orphans_.equal_range(pool.pool().name);
     for (auto orphan = begin; orphan != end; ++orphan) {
       if (!IsOrphanOfOurs(snapshot_, *orphan->second, pool)) continue;
-      if (best == nullptr || Better(*orphan->second, *best)) best = orphan->second;
+      if (best == nullptr || IsPreferred(*orphan->second, *best)) best = orphan->second;
     }
     return best;
   }
@@ -454,7 +454,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // A read that finds no freeze does not cause an event. So the plan is made again until the freeze is known.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.checks_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
+  if (!snapshot.jobs_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);

@@ -7,8 +7,6 @@
 namespace yad {
 namespace {
 
-constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
-
 // Returns the images in `target`, the rendered workload after the update, that the workload does not have yet.
 std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& target) {
   std::vector<PulledImage> images = ImagesToPull(target);
@@ -80,7 +78,7 @@ PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
   if (snapshot_.image_volumes.state == ImageVolumeSupport::State::kDropped || !BringsImages(update)) return prefetch;
   prefetch.images = NewImages::kMissing;
   prefetch.name = PrefetchName(update.workload.object->meta().key.name);
-  prefetch.message = kWaits;
+  prefetch.message = "the pool's nodes pull the new images before the update";
   const auto found = snapshot_.prefetches.find(prefetch.name);
   const auto rejected = snapshot_.rejected_prefetches.find(prefetch.name);
   prefetch.exists = found != snapshot_.prefetches.end();

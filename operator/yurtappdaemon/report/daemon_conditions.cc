@@ -146,7 +146,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
                         (offline && view.reason == kCheckFailed) || IsRejectedOffline(view, results[i]);
     const bool waits_for_user = plan.waits_for_user;
     counts.updated += view.updated;
-    counts.ready += view.healthy && !failed && !offline;
+    counts.ready += view.ready && !offline;
     counts.failed += failed;
     counts.offline += offline;
     counts.invalid_names += results[i].failure_reason == kInvalidPoolName;
@@ -155,7 +155,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
-    const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
+    const bool waits = plan.waiting_for != WaitingFor::kNone;
     const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);

@@ -77,7 +77,8 @@ std::string DescribeFreeze(const Freeze& freeze) {
 }
 
 std::string DescribeBlockingError(const Snapshot& snapshot) {
-  if (ChecksBlockUpdates(snapshot)) return "no update starts, because checks can't run: " + snapshot.checks_error;
+  const std::string checks = ChecksError(snapshot);
+  if (!checks.empty()) return "no update starts, because checks can't run: " + checks;
   return "no update starts, because images can't be prefetched: " + snapshot.prefetch_error;
 }
 
@@ -111,7 +112,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                           NextOpening(rollout));
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
-        return Progress("False", ChecksBlockUpdates(snapshot) ? kChecksUnavailable : kDaemonSetsUnreadable,
+        return Progress("False", ChecksError(snapshot).empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
                         done + "updated; " + DescribeBlockingError(snapshot));
       }
       return Progress("True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze));

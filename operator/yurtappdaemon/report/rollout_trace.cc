@@ -138,17 +138,12 @@ class Spans {
   // Returns the index of the pool's group. Returns nullopt if the strategy has no groups, or if the pool is not
   // selected.
   std::optional<std::size_t> GroupOf(const std::string& pool) {
-    if (snapshot_.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
-    if (!groups_) {
-      groups_.emplace();
-      const std::vector<std::size_t> of_pool = GroupsOf(snapshot_).of_pool;
-      for (std::size_t i = 0; i < of_pool.size(); ++i)
-        (*groups_)[snapshot_.pools[i].object->meta().key.name] = of_pool[i];
-    }
-    const auto found = groups_->find(pool);
-    if (found == groups_->end() || found->second >= snapshot_.daemon.strategy.rolling.groups.size())
-      return std::nullopt;
-    return found->second;
+    const PoolRef* const selected = FindPool(snapshot_, pool);
+    const UpdateStrategy& strategy = snapshot_.daemon.strategy;
+    if (selected == nullptr || strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
+    if (groups_.empty()) groups_ = GroupsOf(snapshot_).of_pool;
+    const std::size_t group = groups_[static_cast<std::size_t>(selected - snapshot_.pools.data())];
+    return group < strategy.rolling.groups.size() ? std::optional(group) : std::nullopt;
   }
   std::string ParentOf(const std::string& pool) {
     const auto group = GroupOf(pool);
@@ -173,7 +168,7 @@ class Spans {
   const Snapshot& snapshot_;
   Memory& memory_;
   std::string trace_;
-  std::optional<std::map<std::string, std::size_t>> groups_;
+  std::vector<std::size_t> groups_;  // by the index of a selected pool; empty: not known yet
   std::vector<Span>& spans_;
 };
 

@@ -40,7 +40,7 @@ bool UnlistedWereReady(const StatusInput& input) {
 
 // Returns the pool's entry in status.pools, with its transition time. This time changes with:
 // - the phase or the revision
-// - the start and the end of scaling (scaledFrom)
+// - the start and the end of scaling (scaledFrom); not for an Offline pool, which is not scaled
 // - for an Offline pool: whether it counts against its update (IsOfflineAfterUpdate). So the time of an outage does not
 //   count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
@@ -48,11 +48,12 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
   if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
-      !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
-      (view.phase != PoolPhase::kOffline || IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason))) {
+      !old->last_transition_text().empty() &&
+      (view.phase == PoolPhase::kOffline ? IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason)
+                                         : (old->scaled_from() > 0) == (view.scaled_from > 0))) {
     view.since = old->last_transition_text();
     // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
-    // (MoveBy).
+    // (ShiftTimes).
     if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
   }
   return view;
@@ -320,13 +321,13 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
   return status;
 }
 
-bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
+bool ShowsBlocked(const Json& status, const std::string& reason, const Error& error) {
   const Json* failure = FindConditionIn(status, kFailure);
   return IsTrue(failure) && StringAt(*failure, {"reason"}) == reason &&
          StringAt(*failure, {"message"}) == Cut(error.message, kMaxMessage);
 }
 
-bool SaysRemovalBlocked(const Json& status, const std::string& token) {
+bool ShowsRemovalBlocked(const Json& status, const std::string& token) {
   const Json* blocked = FindConditionIn(status, kRemovalBlocked);
   return IsTrue(blocked) && StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
 }

@@ -50,10 +50,10 @@ Json DaemonStatusPatch(const Json& before, const Json& after, const std::string&
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
                         WallTime now);
 // Returns whether the status already reports this reason and this error.
-bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
+bool ShowsBlocked(const Json& status, const std::string& reason, const Error& error);
 
 // Returns whether status contains a blocked removal with this token.
-bool SaysRemovalBlocked(const Json& status, const std::string& token);
+bool ShowsRemovalBlocked(const Json& status, const std::string& token);
 
 }  // namespace yad
 

@@ -92,11 +92,10 @@ class RolloutDecider {
   // Returns whether the pool is offline, and its update is not the suspected cause.
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
-  // Returns whether the pool may be updated to the target now: its group is open and approved, and neither the
-  // partition nor the hold of its site blocks the update.
-  bool MayReach(std::size_t i) const {
-    return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
-  }
+  // Returns whether the partition, or the hold of its site, blocks the update of the pool to the target.
+  bool IsBlocked(std::size_t i) const { return held_by_partition_[i] || IsHeld(in_.pools[i]); }
+  // Returns whether the pool may be updated to the target now: its group is open and approved, and nothing blocks it.
+  bool MayReach(std::size_t i) const { return open_[in_.pools[i].group] && !IsBlocked(i); }
 
   // Returns whether the pool's health is ignored. This is the case if all of these are true:
   // - The pool joined during the rollout. Perhaps it still pulls its first image.
@@ -348,26 +347,26 @@ class RolloutDecider {
     ChoosePrefetches();
   }
 
-  // Chooses the pools whose nodes pull the new images now. These are the next `ahead` pools, ordered by the opening of
-  // their window and then by the order of updates. Pools whose timeout is over are chosen in addition.
+  // Chooses the pools whose nodes pull the new images, after the first group. These are the next `ahead` pools: those
+  // of open groups, ordered by the opening of their window and then by the order of updates, and then those of the
+  // other groups. Pools whose timeout is over are chosen in addition.
   void ChoosePrefetches() {
-    if (!strategy_.prefetch || in_.frozen) return;
+    if (!strategy_.prefetch || in_.frozen || out_.group_number < 2) return;
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      if (PullsImages(pool) && MayReach(i) && out_.pools[i].step != Step::kUpdate) next.push_back(i);
+      if (PullsImages(pool) && !IsBlocked(i) && out_.pools[i].step != Step::kUpdate) next.push_back(i);
       out_.without_images += AwaitsImages(pool) && MayReach(i) && !GateDelays(pool);
     }
     const auto rank = [&](std::size_t i) {
       const RolloutPool& pool = in_.pools[i];
-      return std::tuple(pool.outside_window ? pool.window_opens : WallTime::min(), pool.group, !IsUnavailable(i), i);
+      return std::tuple(open_[pool.group] ? 0 : pool.group, pool.outside_window ? pool.window_opens : WallTime::min(),
+                        pool.group, !IsUnavailable(i), i);
     };
     std::sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-    std::size_t chosen = 0;
-    for (const std::size_t i : next) {
+    for (std::size_t chosen = 0; const std::size_t i : next) {
       const bool late = in_.pools[i].images == NewImages::kLate;
-      out_.pools[i].prefetch = late || chosen < strategy_.prefetch->ahead;
-      chosen += !late;
+      out_.pools[i].prefetch = late || chosen++ < strategy_.prefetch->ahead;
     }
   }
 

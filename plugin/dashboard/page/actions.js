@@ -69,13 +69,8 @@ function showResult(text) {
 async function showCommand(wanted, place) {
   const body = wanted();
   if (body.reason === '') return patch(place, h('span.muted', {}, 'Enter a reason to see the command.'));
-  let shown;
-  try {
-    const {command} = await post('command', body);
-    shown = h('code', {}, command);
-  } catch (error) {
-    shown = h('span.muted', {}, error.message);
-  }
+  const {data, error} = await post('command', body);
+  const shown = error ? h('span.muted', {}, error) : h('code', {}, data.command);
   // The user may have changed the reason in the meantime. Its own request then shows the command.
   if (wanted().reason === body.reason) patch(place, shown);
 }
@@ -103,18 +98,14 @@ function ask(body) {
     event.preventDefault();
     confirm.disabled = true;
     status.textContent = '';
-    // Before the answer arrives, the user may close the dialog, and open it for another action.
-    const shown = () => dialog.open && form.isConnected;
-    try {
-      const {message} = await post('action', wanted());
-      if (shown()) dialog.close();
-      showResult(message.trim());
-      document.dispatchEvent(new Event('acted'));
-    } catch (error) {
-      const text = `The action failed: ${error.message}`;
-      if (shown()) status.textContent = text;
-      else showResult(text);
-    }
+    const {data, error} = await post('action', wanted());
+    // Before the response arrives, the user may close the dialog, and open it for another action.
+    const shown = dialog.open && form.isConnected;
+    const text = error ? `The action failed: ${error}` : data.message.trim();
+    if (!error && shown) dialog.close();
+    if (error && shown) status.textContent = text;
+    else showResult(text);
+    if (!error) document.dispatchEvent(new Event('acted'));
     confirm.disabled = false;
   });
   dialog.replaceChildren(form);
@@ -128,5 +119,5 @@ document.addEventListener('click', (event) => {
   else if (button) result.replaceChildren();
 });
 
-// Returns the actions that the user has the right to perform. Throws an Error if the rights can't be read.
-export const readRights = (daemon) => get('rights', daemon ? {daemon} : {});
+// Returns the actions that the user has the permission to perform, as {data, error}.
+export const readPermissions = (daemon) => get('permissions', daemon ? {daemon} : {});

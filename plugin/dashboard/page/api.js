@@ -1,16 +1,15 @@
 // The connection to the plugin: requests, and the stream of events.
 
-// Returns the response. Throws an Error with a message for the user if the request fails.
+// Returns {data, error}: the response, or null and a message for the user if the request fails.
 async function request(path, options) {
-  let answer;
   try {
-    answer = await fetch(path, options);
+    const response = await fetch(path, options);
+    const data = await response.json().catch(() => ({}));
+    if (response.ok) return {data, error: ''};
+    return {data: null, error: data.error || `${response.status} ${response.statusText}`};
   } catch {
-    throw new Error('kubectl yad dashboard does not respond. Check that it is still running.');
+    return {data: null, error: 'kubectl yad dashboard does not respond. Check that it is still running.'};
   }
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error || `${answer.status} ${answer.statusText}`);
-  return body;
 }
 
 export const get = (path, parameters = {}) => request(`api/${path}?${new URLSearchParams(parameters)}`);

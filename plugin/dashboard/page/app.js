@@ -1,5 +1,5 @@
 // The main script of the page. It reads the address, receives the events, and draws the view and the panel.
-import {actionButton, readRights} from './actions.js';
+import {actionButton, readPermissions} from './actions.js';
 import {listen} from './api.js';
 import {DaemonView} from './daemon.js';
 import {h, patch} from './dom.js';
@@ -11,16 +11,16 @@ import {SimulationPanel} from './simulation.js';
 const byId = (id) => document.getElementById(id);
 const main = byId('main');
 const side = byId('panel');
-const kRightsRetryMilliseconds = 5000;
+const kPermissionsRetryMilliseconds = 5000;
 
-const state = {online: true, connection: null, fleet: null, daemon: null, gone: false, rights: {}};
-let stop = () => {};   // ends the stream of events
-let key = null;        // "NS/NAME" of the daemon in view; '' for the list; null before the first address
-let view = null;       // the DaemonView
-let rightsTimer = 0;   // repeats a failed request for the rights
+const state = {online: true, connection: null, fleet: null, daemon: null, gone: false, permissions: {}};
+let stop = () => {};       // ends the stream of events
+let key = null;            // "NS/NAME" of the daemon in view; '' for the list; null before the first address
+let view = null;           // the DaemonView
+let permissionsTimer = 0;  // repeats a failed request for the permissions
 let panel = null;
 let panelAddress = '';
-let drawn = false;     // whether a frame is already requested
+let drawn = false;         // whether a frame is already requested
 
 // The fragments of addresses: #/, #/NS/NAME, #/NS/NAME/pool/POOL, #/NS/NAME/revisions, #/NS/NAME/simulation.
 function readAddress() {
@@ -47,25 +47,24 @@ function show(wanted) {
   const first = key === null;
   key = wanted;
   stop();
-  Object.assign(state, {daemon: null, gone: false, rights: {}});
+  Object.assign(state, {daemon: null, gone: false, permissions: {}});
   view = key ? new DaemonView(key, (name) => { location.hash = addressOf(key, 'pool', name); }) : null;
   main.replaceChildren(...(view ? view.elements : []));
   stop = listen(key, take);
-  loadRights(key);
+  loadPermissions(key);
   scrollTo(0, 0);
   if (!first) main.focus({preventScroll: true});
 }
 
-// Reads the rights for the view `wanted`. After an error, tries again until another view is shown.
-function loadRights(wanted) {
-  clearTimeout(rightsTimer);
-  readRights(wanted).then((rights) => {
-    if (key === wanted) Object.assign(state, {rights});
-    draw();
-  }, () => {
+// Reads the permissions for the view `wanted`. After an error, tries again until another view is shown.
+function loadPermissions(wanted) {
+  clearTimeout(permissionsTimer);
+  readPermissions(wanted).then(({data, error}) => {
     if (key !== wanted) return;
-    clearTimeout(rightsTimer);  // of another failed request, if the user left the view and returned
-    rightsTimer = setTimeout(loadRights, kRightsRetryMilliseconds, wanted);
+    clearTimeout(permissionsTimer);  // of another failed request, if the user left the view and returned
+    if (error) permissionsTimer = setTimeout(loadPermissions, kPermissionsRetryMilliseconds, wanted);
+    else state.permissions = data;
+    draw();
   });
 }
 
@@ -123,12 +122,13 @@ function draw() {
 }
 
 function drawNow() {
-  const {fleet, online, connection, rights} = state;
+  const {fleet, online, connection, permissions} = state;
   const daemon = state.gone ? null : state.daemon ?? fleet?.daemons.find((it) => keyOf(it) === key);
   patch(byId('context'), fleet?.context ?? '');
   const live = online && connection?.connected;
   patch(byId('connection'), h(`span.live${live ? '' : '.off'}`, {}, live ? 'live' : 'not live'));
-  patch(byId('fleet-actions'), rights.freeze && fleet && !fleet.freeze && actionButton({action: 'freeze'}, 'Freeze'));
+  patch(byId('fleet-actions'),
+    permissions.freeze && fleet && !fleet.freeze && actionButton({action: 'freeze'}, 'Freeze'));
   patch(byId('banners'), banners(state));
   if (view) drawDaemon(daemon);
   else if (fleet) patch(main, renderFleet(fleet));
@@ -144,7 +144,7 @@ function drawDaemon(daemon) {
     patch(main, h('h1', {}, key), h('p', {}, 'This YurtAppDaemon does not exist. ', link));
   } else if (daemon) {
     if (main.firstChild !== view.elements[0]) main.replaceChildren(...view.elements);
-    view.render(daemon, state.rights);
+    view.render(daemon, state.permissions);
   }
 }
 
@@ -154,7 +154,7 @@ function drawPanel() {
   patch(side,
     h('div.panel-head', {},
       h('h2', {id: 'panel-title', tabindex: '-1'}, panel.title), h('a.button', {href: addressOf(key)}, 'Close')),
-    panel.render({rights: state.rights, daemon: state.daemon, known}));
+    panel.render({permissions: state.permissions, daemon: state.daemon, known}));
 }
 
 function closePanel() {

@@ -25,15 +25,15 @@ export class DaemonView {
 
   // Draws everything except the tiles. The argument has only the data of the list until the details arrive (event
   // `daemon`).
-  render(daemon, rights) {
-    patch(this.#head, head(this.key, daemon, rights));
+  render(daemon, permissions) {
+    patch(this.#head, head(this.key, daemon, permissions));
     this.#rollout.hidden = !daemon.groups?.length;
     patch(this.#rollout, rollout(daemon, this.tiles.pools.waits()));
     patch(this.#more, conditions(daemon), changes(daemon), template(daemon));
   }
 }
 
-function head(key, daemon, rights) {
+function head(key, daemon, permissions) {
   return [
     (daemon.warnings ?? []).map((warning) => notice('warning', warning)),
     h('a.back', {href: '#/'}, 'All YurtAppDaemons'),
@@ -41,7 +41,7 @@ function head(key, daemon, rights) {
       h('h1', {}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name),
       stateBadge(daemon.state), revisions(daemon)),
     h('p.why', {}, why(daemon)),
-    actions(key, daemon, rights),
+    actions(key, daemon, permissions),
     h('dl.facts', {},
       h('div.wide', {}, h('dt', {}, 'Updated'), bar('dd', daemon, countText(daemon))),
       fact('Ready', daemon.ready), fact('Unavailable', daemon.unavailable),
@@ -52,16 +52,16 @@ function head(key, daemon, rights) {
   ];
 }
 
-function actions(key, daemon, rights) {
+function actions(key, daemon, permissions) {
   const waiting = (daemon.groups ?? []).find((group) => group.approval === 'Waiting');
   const button = (body, label, kind) => actionButton({...body, daemon: key}, label, kind);
   return h('div.actions', {},
-    waiting && rights.approve
+    waiting && permissions.approve
       && button({action: 'approve', group: waiting.name, revision: daemon.revision},
         `Approve ${groupName(waiting.name)}`, 'primary'),
-    rights.pause && (daemon.paused ? button({action: 'resume'}, 'Resume') : button({action: 'pause'}, 'Pause')),
-    rights.undo && button({action: 'undo', revision: daemon.undoTo ?? 0}, 'Undo'),
-    rights.restart && button({action: 'restart', pools: []}, 'Restart'),
+    permissions.pause && (daemon.paused ? button({action: 'resume'}, 'Resume') : button({action: 'pause'}, 'Pause')),
+    permissions.undo && button({action: 'undo', revision: daemon.undoTo ?? 0}, 'Undo'),
+    permissions.restart && button({action: 'restart', pools: []}, 'Restart'),
     h('a.button', {href: addressOf(key, 'revisions')}, 'Revisions'),
     daemon.strategy === 'RollingUpdate' && h('a.button', {href: addressOf(key, 'simulation')}, 'Simulation'));
 }

@@ -68,7 +68,7 @@ function row(daemon) {
 const kLast = 'The page shows the last known state.';
 
 // Returns the notices above each view. `online`: the plugin responds. `connection`: the state of the plugin's watches.
-export function banners({online, connection, fleet, rights}) {
+export function banners({online, connection, fleet, permissions}) {
   const list = [];
   if (!online) {
     list.push(notice('error', `Disconnected from kubectl yad dashboard. ${kLast} It reconnects automatically.`));
@@ -80,7 +80,7 @@ export function banners({online, connection, fleet, rights}) {
     const {until, reason} = fleet.freeze;
     const text = [h('b', {}, 'Frozen'), until && [' until ', time(until, 'clock')], reason && `: ${reason}`,
       '. No update of any YurtAppDaemon starts.'];
-    list.push(notice('freeze', text, rights.unfreeze && actionButton({action: 'unfreeze'}, 'Unfreeze')));
+    list.push(notice('freeze', text, permissions.unfreeze && actionButton({action: 'unfreeze'}, 'Unfreeze')));
   }
   for (const warning of fleet?.warnings ?? []) list.push(notice('warning', warning));
   return list;

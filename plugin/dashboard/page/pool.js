@@ -10,7 +10,7 @@ export class PoolPanel {
   #timer = null;   // set while a reload is planned
   #busy = false;   // whether a request is in progress
   #again = false;  // whether the pool may have changed since that request began
-  #answer = null;
+  #details = null;
   #error = '';
 
   // `redraw()` is called when the panel has new data.
@@ -26,7 +26,7 @@ export class PoolPanel {
     if (reset || pools.some((pool) => pool.name === this.title)) this.reload();
   }
 
-  // Never sends two requests at the same time, because the older answer might arrive last.
+  // Never sends two requests at the same time, because the older response might arrive last.
   reload() {
     if (this.#busy) this.#again = true;
     else this.#timer ??= setTimeout(() => this.#load(), kReloadMilliseconds);
@@ -41,12 +41,9 @@ export class PoolPanel {
     this.#timer = null;
     this.#busy = true;
     this.#again = false;
-    try {
-      this.#answer = await get('pool', {daemon: this.daemon, pool: this.title});
-      this.#error = '';
-    } catch (error) {
-      this.#error = error.message;
-    }
+    const {data, error} = await get('pool', {daemon: this.daemon, pool: this.title});
+    this.#details = data ?? this.#details;
+    this.#error = error;
     this.#busy = false;
     if (this.#again) this.reload();
     this.redraw();
@@ -54,22 +51,22 @@ export class PoolPanel {
 
   // `known` is the newest state of the pool from the events.
   render({known}) {
-    const answer = this.#answer;
-    const pool = known ?? answer?.pool;
+    const details = this.#details;
+    const pool = known ?? details?.pool;
     return [
       this.#error && h('p.error', {role: 'status'}, this.#error),
       pool && status(pool),
-      h('div.actions', {}, answer && buttons(this.daemon, this.title, answer)),
-      !answer && !this.#error && h('p.muted', {}, 'Reading the pool …'),
-      answer && [
-        (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
-        answer.explain?.length > 0 && h('div', {'data-key': 'explain'},
-          h('h3', {}, 'Diagnosis'), block('Diagnosis', answer.explain.join('\n'))),
+      h('div.actions', {}, details && buttons(this.daemon, this.title, details)),
+      !details && !this.#error && h('p.muted', {}, 'Reading the pool …'),
+      details && [
+        (details.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
+        details.explain?.length > 0 && h('div', {'data-key': 'explain'},
+          h('h3', {}, 'Diagnosis'), block('Diagnosis', details.explain.join('\n'))),
         // If some lists could not be read, an empty list does not mean that there are no pods or Events.
-        (answer.pods?.length > 0 || !answer.errors?.length) && pods(answer),
-        (answer.events?.length > 0 || !answer.errors?.length) && events(answer.events ?? []),
-        answer.workload && h('details', {'data-key': 'workload'},
-          h('summary', {}, 'Workload'), block('Workload as YAML', answer.workload.yaml)),
+        (details.pods?.length > 0 || !details.errors?.length) && pods(details),
+        (details.events?.length > 0 || !details.errors?.length) && events(details.events ?? []),
+        details.workload && h('details', {'data-key': 'workload'},
+          h('summary', {}, 'Workload'), block('Workload as YAML', details.workload.yaml)),
       ],
     ];
   }
@@ -91,13 +88,13 @@ function status(pool) {
     pool.derived && row('.wide', 'Source', 'Computed: the status of the YurtAppDaemon does not list this pool.'));
 }
 
-function buttons(daemon, pool, answer) {
-  const {rights = {}} = answer;
-  const known = 'hold' in answer;
+function buttons(daemon, pool, details) {
+  const {permissions = {}} = details;
+  const known = 'hold' in details;
   return [
-    rights.hold && (!known || !answer.hold) && actionButton({action: 'hold', pool}, 'Hold'),
-    rights.hold && (!known || answer.hold) && actionButton({action: 'release', pool}, 'Release'),
-    rights.restart && actionButton({action: 'restart', daemon, pools: [pool]}, 'Restart this pool'),
+    permissions.hold && (!known || !details.hold) && actionButton({action: 'hold', pool}, 'Hold'),
+    permissions.hold && (!known || details.hold) && actionButton({action: 'release', pool}, 'Release'),
+    permissions.restart && actionButton({action: 'restart', daemon, pools: [pool]}, 'Restart this pool'),
   ];
 }
 

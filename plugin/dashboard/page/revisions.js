@@ -30,18 +30,13 @@ export class RevisionsPanel {
 
   async #load() {
     const read = ++this.#reads;
-    let revisions, failure = '';
-    try {
-      ({revisions} = await get('history', {daemon: this.daemon}));
-    } catch (error) {
-      failure = error.message;
-    }
+    const {data, error} = await get('history', {daemon: this.daemon});
     if (read !== this.#reads) return;  // A newer request has begun.
-    this.#error = failure;
-    if (revisions) {
-      this.#revisions = revisions;
+    this.#error = error;
+    if (data) {
+      this.#revisions = data.revisions;
       this.#choose();
-      if (revisions.length > 0) this.#loadDiff();
+      if (this.#revisions.length > 0) this.#loadDiff();
     }
     this.redraw();
   }
@@ -59,19 +54,14 @@ export class RevisionsPanel {
 
   async #loadDiff() {
     const {from, to} = this.#chosen;
-    let diff = null, failure = '';
-    try {
-      ({diff} = await get('diff', {daemon: this.daemon, from, to}));
-    } catch (error) {
-      failure = error.message;
-    }
+    const {data, error} = await get('diff', {daemon: this.daemon, from, to});
     if (from !== this.#chosen.from || to !== this.#chosen.to) return;
-    this.#diff = diff === null ? null : {from, to, text: diff};
-    this.#error = failure;
+    this.#diff = data && {from, to, text: data.diff};
+    this.#error = error;
     this.redraw();
   }
 
-  render({rights, daemon}) {
+  render({permissions, daemon}) {
     // A new update revision means that the history has changed. A daemon that was created again has a new history.
     const version = daemon && `${daemon.created} ${daemon.revision}`;
     if (daemon && version !== this.#version) {
@@ -80,20 +70,20 @@ export class RevisionsPanel {
     }
     return [
       this.#error && h('p.error', {role: 'status'}, this.#error),
-      this.#revisions === null ? h('p.muted', {}, 'Reading the revisions …') : this.#table(rights),
+      this.#revisions === null ? h('p.muted', {}, 'Reading the revisions …') : this.#table(permissions),
       this.#diff !== null && h('div', {'data-key': 'diff'},
         h('h3', {}, `From ${this.#diff.from} to ${this.#diff.to}`),
         this.#diff.text ? block('Difference', lines(this.#diff.text)) : h('p.muted', {}, 'The revisions are equal.')),
     ];
   }
 
-  #table(rights) {
+  #table(permissions) {
     const columns = ['From', 'To', 'Revision', 'Age', 'Pools', 'Undo'];
     return h('div.scroll', {tabindex: 0, role: 'region', 'aria-label': 'Revisions'}, h('table', {},
-      tableHead(columns), h('tbody', {}, this.#revisions.map((it) => this.#row(it, rights)))));
+      tableHead(columns), h('tbody', {}, this.#revisions.map((it) => this.#row(it, permissions)))));
   }
 
-  #row(it, rights) {
+  #row(it, permissions) {
     const radio = (field) => h('td', {}, h('input', {
       type: 'radio', name: field, value: it.name, checked: it.name === this.#chosen[field],
       'aria-label': `compare ${field} ${it.name}`,
@@ -105,7 +95,7 @@ export class RevisionsPanel {
         `${it.revision} `, h('code', {}, it.name), tags.map((tag) => h(`span.tag.${tag}`, {}, tag)),
         it.cause && h('small', {}, it.cause)),
       h('td', {}, time(it.created)), h('td', {}, it.pools === null ? 'unknown' : String(it.pools)),
-      h('td', {}, rights.undo && !it.update && actionButton(undo, `Undo to ${it.revision}`)));
+      h('td', {}, permissions.undo && !it.update && actionButton(undo, `Undo to ${it.revision}`)));
   }
 }
 

@@ -8,7 +8,7 @@ const kMostNames = 30;
 export class SimulationPanel {
   title = 'Simulation';
   #options = {failing: false, duration: 120};
-  #answer = null;
+  #result = null;
   #error = '';
   #busy = false;
   #runs = 0;  // the number of simulations that were started
@@ -34,16 +34,11 @@ export class SimulationPanel {
   async #load() {
     const run = ++this.#runs;
     const options = this.#options;
-    let answer = null, failure = '';
     this.#busy = true;
-    try {
-      answer = {...options, ...await get('simulation', {daemon: this.daemon, ...options})};
-    } catch (error) {
-      failure = error.message;
-    }
+    const {data, error} = await get('simulation', {daemon: this.daemon, ...options});
     if (run !== this.#runs) return;  // A newer simulation has begun.
-    this.#answer = answer;
-    this.#error = failure;
+    this.#result = data && {...options, ...data};
+    this.#error = error;
     this.#busy = false;
     this.redraw();
   }
@@ -57,10 +52,10 @@ export class SimulationPanel {
         h('label.check', {}, h('input', {type: 'checkbox', name: 'failing'}), 'Every update fails'),
         h('button', {type: 'submit'}, 'Simulate')),
       h('div', {role: 'status'},
-        this.#busy && !this.#answer && h('p.muted', {}, 'Simulating …'),
+        this.#busy && !this.#result && h('p.muted', {}, 'Simulating …'),
         this.#error && h('p.error', {}, this.#error),
-        this.#answer && summary(this.#answer)),
-      this.#answer && timeline(this.#answer, (daemon?.groups ?? []).map(({name}) => groupName(name))),
+        this.#result && summary(this.#result)),
+      this.#result && timeline(this.#result, (daemon?.groups ?? []).map(({name}) => groupName(name))),
     ];
   }
 }

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "tests/unit/capacity/snapshot.h"
 
 namespace yad::bench {

@@ -58,7 +58,8 @@ TEST(CheckValidationTest, ValidChecksAreAccepted) {
       {{Checks(Json())}, {}},
       {{Checks(R"([
          {"name": "smoke", "timeoutSeconds": 1, "dryRun": true, "job": {"spec": {"backoffLimit": 0,
-          "activeDeadlineSeconds": 60, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {
+          "activeDeadlineSeconds": 60, "suspend": false, "manualSelector": false,
+          "template": {"metadata": {"labels": {"a": "b"}}, "spec": {
             "restartPolicy": "OnFailure", "initContainers": [{"name": "a", "image": "i"}],
             "containers": [{"name": "c", "image": "i"}], "nodeSelector": {}, "tolerations": [], "affinity": {}}}}}},
          {"name": "tested", "timeoutSeconds": 604800, "condition": {"type": "example.org/Tested"}},
@@ -251,7 +252,9 @@ TEST(CheckValidationTest, JobsNeedAPodTemplateAndMayNotSetFieldsOfTheOperator) {
        {Invalid(spec + ".template.metadata", "1", "must be an object")}},
       {{JobSpec(R"({"template": {"spec": {"restartPolicy": "Always", "containers": [{"name": "c", "image": "i"}]}}})")},
        {pod + ".restartPolicy: Unsupported value: \"Always\": supported values: \"Never\", \"OnFailure\""}},
-      {{JobSpec(R"({"selector": {}, "manualSelector": true, "ttlSecondsAfterFinished": 0, "suspend": false,
+      {{JobSpec(R"({"suspend": 1, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}})")},
+       {Invalid(spec + ".suspend", "1", "must be true or false")}},
+      {{JobSpec(R"({"selector": {}, "manualSelector": true, "ttlSecondsAfterFinished": 0, "suspend": true,
                     "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}})")},
        {spec + ".selector: Forbidden: " + own, spec + ".manualSelector: Forbidden: " + own,
         spec +

@@ -9,12 +9,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST(BackoffTest, DelayDoublesUpToTheCap) {
-  Backoff backoff({milliseconds(100), milliseconds(500), 2.0, 0.0}, 1);
+  Backoff backoff({milliseconds(100), milliseconds(500), 0.0}, 1);
   for (int expected : {100, 200, 400, 500, 500}) EXPECT_EQ(backoff.Next(), milliseconds(expected));
 }
 
 TEST(BackoffTest, ResetReturnsToTheFirstDelay) {
-  Backoff backoff({milliseconds(100), seconds(5), 2.0, 0.0}, 1);
+  Backoff backoff({milliseconds(100), seconds(5), 0.0}, 1);
   backoff.Next();
   backoff.Next();
   backoff.Reset();
@@ -22,7 +22,7 @@ TEST(BackoffTest, ResetReturnsToTheFirstDelay) {
 }
 
 TEST(BackoffTest, JitterOnlyLengthensTheDelayWithinItsBounds) {
-  Backoff backoff({milliseconds(100), milliseconds(100), 2.0, 0.5}, 7);
+  Backoff backoff({milliseconds(100), milliseconds(100), 0.5}, 7);
   Duration least = seconds(1), most{0};
   for (int i = 0; i < 1000; ++i) {
     const Duration delay = backoff.Next();
@@ -35,12 +35,12 @@ TEST(BackoffTest, JitterOnlyLengthensTheDelayWithinItsBounds) {
 }
 
 TEST(BackoffTest, AnInitialDelayBeyondTheCapIsCapped) {
-  Backoff backoff({seconds(9), seconds(2), 2.0, 0.0}, 1);
+  Backoff backoff({seconds(9), seconds(2), 0.0}, 1);
   EXPECT_EQ(backoff.Next(), seconds(2));
 }
 
 TEST(BackoffTest, DelayDoesNotOverflowAfterManyFailures) {
-  Backoff backoff({seconds(1), std::chrono::hours(24 * 365 * 100), 1000.0, 0.0}, 1);
+  Backoff backoff({seconds(1), std::chrono::hours(24 * 365 * 100), 0.0}, 1);
   for (int i = 0; i < 100; ++i) EXPECT_GT(backoff.Next(), Duration(0));
 }
 

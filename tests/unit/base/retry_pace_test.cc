@@ -36,5 +36,14 @@ TEST(RetryPaceTest, PaceIsResetIfNoTryFollowsWithinAMinuteOfTheDelay) {
   for (int i = 1; i <= 5; ++i) EXPECT_EQ(pace.Tried("a", now), i == 5);
 }
 
+TEST(RetryPaceTest, PaceIsKeptForTheGivenTime) {
+  RetryPace pace(/*at_once=*/1, /*quiet=*/minutes(60));
+  SteadyTime now;
+  pace.Tried("a", now);
+  now += minutes(60);
+  pace.Tried("a", now);
+  EXPECT_EQ(pace.Wait("a", now), seconds(2));
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -270,6 +270,25 @@ TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedReleasesItsNodes) {
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
+TEST(CapacityReconcilerTest, ReleaseIsUndoneIfTheCrdOfTheAutoscalersIsDeleted) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
+  for (int i = 0; i < 60 && world.PhaseOf("n1") != "Releasing"; ++i) world.Run(1);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "GET" || request.resource != "nodepoolautoscalers") return std::nullopt;
+    return FakeCluster::Fault{Rejection(404, "NotFound", "the server could not find the requested resource")};
+  });
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_THAT(world.NodeNow("n1").taints, IsEmpty());
+  world.cluster.ClearWrites();
+  world.Run(60);
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
 TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutATaint) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");
@@ -345,6 +364,26 @@ TEST(CapacityReconcilerTest, ShortageWhosePodsAreGoneIsKeptAndNoPodIsReportedAsW
   ASSERT_EQ(world.Status()["shortages"].size(), 1U);
   EXPECT_EQ(world.Status()["shortages"][0]["reason"], "JoinTimeout");
   EXPECT_EQ(is_short(), "False");
+}
+
+// For example, an earlier leader wrote it a moment ago. It is the only memory of the failed join.
+TEST(CapacityReconcilerTest, ShortageThatTheCacheDoesNotShowIsKept) {
+  CapacityWorld world;
+  world.Run(3);
+  world.Sync();
+  const Json shortage = {{"requirements", {{"cpu", "1"}}}, {"pods", {"shop/q"}}, {"reason", "JoinTimeout"}};
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"},
+                     [&](Json& object) { object["status"]["shortages"] = Json::array({shortage}); });
+  world.AddPod("p");
+  for (int i = 0; i < 20; ++i) {
+    world.clock.Advance(std::chrono::seconds(1));
+    world.Schedule();
+    world.SyncPods();
+    (void)world.Pass();
+  }
+  EXPECT_EQ(world.Status()["shortages"], Json::array({shortage}));
+  world.Run(2);
+  EXPECT_NE(world.Status()["shortages"], Json::array({shortage})) << "the pod that waits is added";
 }
 
 TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {

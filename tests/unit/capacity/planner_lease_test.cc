@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "tests/unit/capacity/snapshot.h"
 

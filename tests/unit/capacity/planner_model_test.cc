@@ -7,8 +7,8 @@
 #include <set>
 
 #include "operator/api/well_known.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/fit.h"
-#include "operator/capacity/planner.h"
 #include "operator/capacity/survey.h"
 #include "tests/support/test_run.h"
 #include "tests/unit/capacity/snapshot.h"

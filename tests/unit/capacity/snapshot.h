@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 
 namespace yad::testing {
 

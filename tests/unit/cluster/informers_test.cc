@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "tests/support/object_bytes.h"
 
 namespace yad {
 namespace {
@@ -64,7 +65,7 @@ TEST(InformersTest, PodIsStoredInReducedForm) {
     original += pod.dump().size();
     watch.transform(pod);
     kept.push_back(std::make_shared<StoredObject>(pod, watch.project));
-    sum += kept.back()->bytes() + sizeof(PodProjection);
+    sum += testing::BytesOf(*kept.back()) + sizeof(PodProjection);
   }
   RecordProperty("bytes_of_a_pods_text", static_cast<int>(original / kPods));
   RecordProperty("bytes_kept_of_a_pod", static_cast<int>(sum / kPods));

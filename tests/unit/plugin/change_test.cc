@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugin/commands/approval.h"
+#include "plugin/commands/changes.h"
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/revisions.h"
-#include "plugin/commands/undo.h"
 #include "plugin/manifest/preview.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 

@@ -8,8 +8,7 @@
 #include "operator/api/well_known.h"
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/queries.h"
-#include "plugin/dashboard/rights.h"
-#include "plugin/view/warnings.h"
+#include "plugin/view/console.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
@@ -41,12 +40,12 @@ class DashboardQueriesTest : public SessionTest {
       return JsonResponse({{"metadata", Json::object()}, {"items", items}});
     });
   }
-  // Responds to a SelfSubjectAccessReview from the rights in `rights_`, such as "patch nodepools/a".
+  // Responds to a SelfSubjectAccessReview from the permissions in `permissions_`, such as "patch nodepools/a".
   HttpResponse Review(Json review) const {
     const Json& asked = review["spec"]["resourceAttributes"];
     const std::string name = StringAt(asked, {"name"});
-    review["status"]["allowed"] = rights_.contains(StringAt(asked, {"verb"}) + " " + StringAt(asked, {"resource"}) +
-                                                   (name.empty() ? "" : "/" + name));
+    review["status"]["allowed"] = permissions_.contains(
+        StringAt(asked, {"verb"}) + " " + StringAt(asked, {"resource"}) + (name.empty() ? "" : "/" + name));
     return JsonResponse(review, 201);
   }
   // Adds a pod of pool "a". A ReplicaSet of the Deployment `owner` controls it.
@@ -72,7 +71,7 @@ class DashboardQueriesTest : public SessionTest {
     return names;
   }
 
-  std::set<std::string> rights_;
+  std::set<std::string> permissions_;
 };
 
 TEST_F(DashboardQueriesTest, PanelShowsOnlyThePodsThatMatchTheExpressionsOfTheSelector) {
@@ -96,26 +95,27 @@ TEST_F(DashboardQueriesTest, PodsBeyondFiftyAreCounted) {
   EXPECT_EQ(details["podsOmitted"], 3);
 }
 
-TEST_F(DashboardQueriesTest, ButtonsOfAPoolNeedTheRightsOfTheirCommands) {
-  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", false}}));
-  rights_ = {"patch nodepools/b", "update yurtappdaemons/web", "patch deployments/web-a"};
-  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", false}}));
-  rights_ = {"patch nodepools/a", "list statefulsets", "patch deployments/web-a"};
-  EXPECT_EQ(Details()["rights"], Json({{"hold", true}, {"restart", false}}));
-  rights_ = {"list deployments", "patch deployments/web-a"};
-  EXPECT_EQ(Details()["rights"], Json({{"hold", false}, {"restart", true}}));
+TEST_F(DashboardQueriesTest, ButtonsOfAPoolNeedThePermissionsOfTheirCommands) {
+  EXPECT_EQ(Details()["permissions"], Json({{"hold", false}, {"restart", false}}));
+  permissions_ = {"patch nodepools/b", "update yurtappdaemons/web", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["permissions"], Json({{"hold", false}, {"restart", false}}));
+  permissions_ = {"patch nodepools/a", "list statefulsets", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["permissions"], Json({{"hold", true}, {"restart", false}}));
+  permissions_ = {"list deployments", "patch deployments/web-a"};
+  EXPECT_EQ(Details()["permissions"], Json({{"hold", false}, {"restart", true}}));
 }
 
-TEST_F(DashboardQueriesTest, FreezeAndUnfreezeNeedTheRightsOfTheirCommands) {
-  const auto rights = [&] {
-    const auto read = ReadRights(client_, {}, "sys");
+TEST_F(DashboardQueriesTest, FreezeAndUnfreezeNeedThePermissionsOfTheirCommands) {
+  const auto permissions = [&] {
+    const auto read = ReadPermissions(client_, {}, "sys");
     return read ? StringMap{{"freeze", (*read)["freeze"].dump()}, {"unfreeze", (*read)["unfreeze"].dump()}}
                 : StringMap{};
   };
-  rights_ = {"create configmaps", "delete configmaps/yurtappdaemon-freeze"};
-  EXPECT_EQ(rights(), (StringMap{{"freeze", "false"}, {"unfreeze", "true"}})) << "freeze reads the ConfigMap first";
-  rights_ = {"create configmaps", "get configmaps/yurtappdaemon-freeze"};
-  EXPECT_EQ(rights(), (StringMap{{"freeze", "true"}, {"unfreeze", "false"}}));
+  permissions_ = {"create configmaps", "delete configmaps/yurtappdaemon-freeze"};
+  EXPECT_EQ(permissions(), (StringMap{{"freeze", "false"}, {"unfreeze", "true"}}))
+      << "freeze reads the ConfigMap first";
+  permissions_ = {"create configmaps", "get configmaps/yurtappdaemon-freeze"};
+  EXPECT_EQ(permissions(), (StringMap{{"freeze", "true"}, {"unfreeze", "false"}}));
 }
 
 TEST_F(DashboardQueriesTest, WarningsOfTheServerBelongToTheOutputOfTheCommand) {

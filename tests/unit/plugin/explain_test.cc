@@ -5,7 +5,7 @@
 #include "operator/capacity/lease.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/explanation.h"
-#include "plugin/manifest/yaml_reader.h"
+#include "plugin/manifest/yaml.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {

@@ -214,7 +214,7 @@ TEST_F(GatesTest, NamespaceMustBeGivenUnlessExactlyOneHasTheOperator) {
   }
   EXPECT_TRUE(cluster_.writes().empty());
   options_.operator_ns = "yad-system";
-  EXPECT_EQ(Run(RunFreeze), kDone) << "the flag needs no right to list Deployments";
+  EXPECT_EQ(Run(RunFreeze), kDone) << "the flag needs no permission to list Deployments";
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
 }
 

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "plugin/commands/object_name.h"
+#include "plugin/commands/option_values.h"
 
 namespace yad {
 namespace {

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "plugin/commands/failure_runs.h"
+#include "plugin/commands/simulation.h"
 #include "plugin/commands/timeline.h"
-#include "plugin/commands/timeline_page.h"
-#include "plugin/commands/update_durations.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
 namespace yad {

@@ -7,8 +7,7 @@
 
 #include "operator/api/well_known.h"
 #include "plugin/commands/commands.h"
-#include "plugin/manifest/yaml_reader.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 #include "tests/unit/plugin/console_fixture.h"
 
 namespace yad {

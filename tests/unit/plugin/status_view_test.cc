@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "plugin/view/live_view.h"
+#include "plugin/view/frame.h"
 #include "plugin/view/pool_table.h"
 #include "plugin/view/progress.h"
-#include "plugin/view/status_frame.h"
 #include "plugin/view/text.h"
 
 namespace yad {

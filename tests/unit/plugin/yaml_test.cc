@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "plugin/manifest/yaml_reader.h"
-#include "plugin/manifest/yaml_writer.h"
+#include "plugin/manifest/yaml.h"
 
 namespace yad {
 namespace {

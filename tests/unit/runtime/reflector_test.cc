@@ -12,6 +12,7 @@
 #include "operator/base/synchronized.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/object_bytes.h"
 #include "tests/unit/runtime/reflector_fixture.h"
 
 namespace yad::testing {
@@ -168,7 +169,7 @@ TEST_F(ReflectorTest, ObjectsWhoseContentNoControllerReadsAreStoredWithoutIt) {
   };
   for (const ObjectPtr& object : ListedAndAdded(std::string(100'000, 'x'))) {
     EXPECT_TRUE(object->Parse().is_null());
-    EXPECT_LT(object->bytes(), 2'000U);
+    EXPECT_LT(BytesOf(*object), 2'000U);
     EXPECT_NE(object->projection(), nullptr);
     EXPECT_FALSE(object->meta().uid.empty());
     EXPECT_NE(object->digest(), 0U);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/runtime/store.h"
+#include "tests/support/object_bytes.h"
 #include "tests/unit/runtime/store_objects.h"
 
 namespace yad::testing {
@@ -172,11 +173,11 @@ TEST(StoredObjectTest, WorkloadsOfOneOwnerUseLessMemoryThanTheirText) {
                                                         {"controller", true}}});
   for (int i = 0; i < 100; ++i) object["spec"]["field" + std::to_string(i)] = std::to_string(i * i * i);
   const StoredObject first(object, nullptr);
-  EXPECT_GT(first.bytes(), first.Parse().dump().size());
+  EXPECT_GT(BytesOf(first), first.Parse().dump().size());
   object["metadata"]["name"] = "another-workload-with-a-name-of-usual-length-x7k2p";
   object["metadata"]["uid"] = "3c7f8d1e-7a5e-4f7e-9d9b-5a2f0e1c3d4e";
   const StoredObject second(object, nullptr);
-  EXPECT_LT(second.bytes(), second.Parse().dump().size());
+  EXPECT_LT(BytesOf(second), second.Parse().dump().size());
 }
 
 TEST(CompareResourceVersionsTest, ComparesIntegersOfAnySize) {

@@ -1,9 +1,8 @@
-#include "webhook/admission/check_trial.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/webhook/admission.h"
+#include "webhook/admission/trials.h"
 
 namespace yad {
 namespace {
@@ -65,6 +64,11 @@ TEST_F(CheckTrialTest, WarningNamesTheFlagIfPrometheusIsNotConfigured) {
   const Findings found = Try(nullptr);
   EXPECT_THAT(found.rejections, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
+}
+
+TEST_F(CheckTrialTest, WarningWithoutPrometheusSaysThatDryRunDoesNotStopUpdates) {
+  daemon_.strategy.rolling.checks[0].dry_run = true;
+  EXPECT_THAT(Try(nullptr).warnings, ElementsAre(HasSubstr("the check never passes, and each updated pool waits")));
 }
 
 TEST_F(CheckTrialTest, PoolOutsideAStringLiteralIsAWarning) {

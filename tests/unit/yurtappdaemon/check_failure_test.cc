@@ -20,6 +20,7 @@ class CheckFailureTest : public CheckRolloutTest {
     world_.Restart();
     world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot list"));
   }
+  static Json QueryCheckJson() { return {{"name", "errors"}, {"prometheus", {{"query", "x"}, {"max", 1}}}}; }
 };
 
 TEST_P(CheckFailureTest, FailedCheckStopsTheRollout) {
@@ -188,6 +189,29 @@ TEST_P(CheckFailureTest, RejectedJobFailsTheCheck) {
   });
 }
 
+TEST_P(CheckFailureTest, EventsDoNotRetryARejectedJob) {
+  DeployedWithChecks({"a"});
+  world_.SetImage("app:2");
+  Step();
+  Heal("a");
+  AnswerJobs({StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"), false});
+  const auto reconcile = [&] {
+    for (int event = 0; event < 20; ++event) static_cast<void>(world_.Reconcile());
+  };
+  reconcile();
+  std::size_t posts = 2;
+  EXPECT_EQ(JobPosts(), posts) << "one retry is immediate";
+  for (const int delay : {1, 2, 4}) {
+    world_.clock.Advance(seconds(delay) - std::chrono::milliseconds(1));
+    reconcile();
+    EXPECT_EQ(JobPosts(), posts);
+    world_.clock.Advance(std::chrono::milliseconds(1));
+    reconcile();
+    EXPECT_EQ(JobPosts(), ++posts);
+  }
+  EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+}
+
 TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaOrThePolicyAllowsIt) {
   for (const HttpResponse& answer :
        {StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"),
@@ -285,13 +309,46 @@ TEST_P(CheckFailureTest, ChecksWithoutJobsDoNotNeedTheRightsForJobs) {
 }
 
 TEST_P(CheckFailureTest, NoUpdateStartsWithoutPrometheus) {
-  const Json query = {{"query", "x"}, {"max", 1}};
-  DeployedWithChecks({"a"}, Json::array({Json{{"name", "errors"}, {"prometheus", query}}}));
+  DeployedWithChecks({"a"}, Json::array({QueryCheckJson()}));
   world_.SetImage("app:2");
   Step();
   EXPECT_EQ(Images(), "a=1");
   EXPECT_EQ(Progressing(), "False ChecksUnavailable");
   EXPECT_THAT(Message(), HasSubstr("set checks.prometheus.url in the values of the chart"));
+}
+
+TEST_P(CheckFailureTest, QueryWithDryRunAndWithoutPrometheusDoesNotStopTheCheckBeforeIt) {
+  Json query = QueryCheckJson();
+  query["dryRun"] = true;
+  DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson(), query}));
+  UpdateA();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EndJobs("a", "Complete");
+  Step();
+  EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Step(610);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
+TEST_P(CheckFailureTest, JobWithDryRunAndWithoutTheRightsForJobsDoesNotStopTheCheckAfterIt) {
+  world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return 0.0;
+  };
+  world_.Restart();
+  DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"dryRun", true}}), QueryCheckJson()}));
+  RestartWithoutRights();
+  UpdateA();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+  Step(610);
+  EXPECT_EQ(CheckOf("a"), "errors");
+  for (int time = 0; time < 400; time += 30) {
+    EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+    Step(30);
+  }
+  EXPECT_EQ(Images(), "a=2 b=2");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kind, CheckFailureTest,

@@ -70,7 +70,8 @@ class CheckScene : public ::testing::Test {
     for (const auto& [name, job] : jobs_) snapshot.check_jobs.emplace(name, MakeCheckJobRef(job));
     snapshot.rejected_jobs = rejected_;
     snapshot.samples = samples_;
-    snapshot.checks_error = fault_;
+    snapshot.jobs_error = fault_;
+    snapshot.queries_error = queries_error_;
     snapshot.jobs_outdated = jobs_outdated_;
     return snapshot;
   }
@@ -100,7 +101,8 @@ class CheckScene : public ::testing::Test {
   std::map<std::string, Json> jobs_;
   std::map<std::string, RejectedJob> rejected_;
   std::map<std::string, CheckSamples> samples_;
-  std::string fault_;
+  std::string fault_;  // of the Jobs
+  std::string queries_error_;
   bool jobs_outdated_ = false;
   WallTime now_ = ParseTime("2026-01-02T03:10:00Z");
   bool offline_ = false;

@@ -194,7 +194,7 @@ TEST_F(UnansweredQueryTest, TimeOutCountsFromTheFirstSampleOfThisProcess) {
 
 TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusIsNotCounted) {
   Run();
-  fault_ = "the operator has no --prometheus-url";
+  queries_error_ = "the operator has no --prometheus-url";
   EXPECT_TRUE(RunAfter(10000).unavailable);
   EXPECT_EQ(Failure(), "");
   EXPECT_EQ(health_.check->since, WallTime());
@@ -285,8 +285,8 @@ TEST_P(UnavailableRolloutTest, OnlyResponsesAboutTheJobItselfFailTheCheck) {
       continue;
     }
     world_.cluster.SetFaults(nullptr);
-    Wait(seconds(5));
-    Wait(seconds(5));
+    for (int i = 0; i < 40 && JobsOf("a").empty(); ++i) Wait(seconds(1));
+    Wait(seconds(2));
     EXPECT_EQ(Phase("a"), "Verifying");
     EXPECT_THAT(JobsOf("a"), SizeIs(1));
   }
@@ -323,7 +323,7 @@ TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndDoesNotFailTh
     Step(100);
     ExpectUnavailable();
     world_.cluster.Delete(kJobType, {kNs, job});
-    Step(5);
+    for (int i = 0; i < 14 && JobOf("a") != job; ++i) Step(5);
     Step(5);
     EXPECT_EQ(JobOf("a"), job);
     EXPECT_EQ(Phase("a"), "Verifying");

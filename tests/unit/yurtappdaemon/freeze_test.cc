@@ -421,22 +421,22 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
+TEST(ForbiddenReadsTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
-  ForbiddenReads denial("no right");
+  ForbiddenReads reads("no permission");
   ::testing::internal::CaptureStderr();
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(29)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden("cannot list configmaps: InternalError: etcd", start + seconds(30)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(31)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden(forbidden, start + seconds(60)));
-  EXPECT_TRUE(denial.IsPermanentlyForbidden(forbidden, start + seconds(61)));
-  EXPECT_TRUE(denial.IsPermanentlyForbidden(forbidden, start + seconds(100)));
-  EXPECT_FALSE(denial.IsPermanentlyForbidden("", start + seconds(101)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(29)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden("cannot list configmaps: InternalError: etcd", start + seconds(30)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(31)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden(forbidden, start + seconds(60)));
+  EXPECT_TRUE(reads.IsPermanentlyForbidden(forbidden, start + seconds(61)));
+  EXPECT_TRUE(reads.IsPermanentlyForbidden(forbidden, start + seconds(100)));
+  EXPECT_FALSE(reads.IsPermanentlyForbidden("", start + seconds(101)));
   const std::string log = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(log.find("WARN  no right error="), std::string::npos) << log;
-  EXPECT_EQ(log.find("no right"), log.rfind("no right")) << log;
+  EXPECT_NE(log.find("WARN  no permission error="), std::string::npos) << log;
+  EXPECT_EQ(log.find("no permission"), log.rfind("no permission")) << log;
 }
 
 TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {

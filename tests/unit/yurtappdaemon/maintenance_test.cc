@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "operator/api/node.h"
+#include "tests/support/object_bytes.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad::testing {
@@ -270,7 +271,7 @@ TEST_P(MaintenanceTest, OneOfAThousandNodesHoldsItsPoolAndEachNodeNeedsFewBytes)
   EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node m1998: MaintenancePlanned)");
   std::size_t bytes = 0;
   const auto nodes = *world_.stores().nodes->store().List();
-  for (const ObjectPtr& node : nodes) bytes += node->bytes() + sizeof(MaintenanceProjection);
+  for (const ObjectPtr& node : nodes) bytes += BytesOf(*node) + sizeof(MaintenanceProjection);
   EXPECT_EQ(nodes.size(), 1002U);
   EXPECT_LT(bytes / nodes.size(), 600U);
 }

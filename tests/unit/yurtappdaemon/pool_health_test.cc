@@ -41,6 +41,19 @@ TEST(RestoreHealthTest, PoolWithRunningChecksHasSoaked) {
   }
 }
 
+TEST(RestoreHealthTest, FailedPoolCountsAsSoakedUnlessAnOlderVersionWroteTheStatus) {
+  const auto has_soaked = [](int generation_of_complete) {
+    const Json complete = {{"type", "Complete"}, {"status", "True"}, {"observedGeneration", generation_of_complete}};
+    const Json pool = {{"name", "a"}, {"phase", "Failed"}, {"reason", "ProgressDeadlineExceeded"}};
+    const Json status = {
+        {"observedGeneration", 4}, {"conditions", Json::array({complete})}, {"pools", Json::array({pool})}};
+    return RestoreHealth(StatusView(status)).at("a").soaked;
+  };
+  EXPECT_TRUE(has_soaked(4));
+  EXPECT_TRUE(has_soaked(0));   // the CRD does not have the field
+  EXPECT_FALSE(has_soaked(3));  // kept from a status of a newer version
+}
+
 TEST(RestoreHealthTest, TimeOfAnOutageIsNotCounted) {
   EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).deadline_paused);
   EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).deadline_paused);

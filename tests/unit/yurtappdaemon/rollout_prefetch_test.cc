@@ -105,11 +105,33 @@ TEST_F(RolloutPrefetchTest, FirstGroupWithPoolsDoesNotWaitForImages) {
   EXPECT_EQ(Steps(), "UU") << "the first group has no pools, so theirs is the first one that has";
 }
 
-TEST_F(RolloutPrefetchTest, GroupThatWaitsForItsApprovalPullsNothing) {
+TEST_F(RolloutPrefetchTest, PoolsOfLaterGroupsPullWhenTheFirstGroupHasSucceeded) {
+  strategy_.groups.insert(strategy_.groups.begin() + 1, RolloutGroup());
+  strategy_.groups[1].name = "second";
+  const RolloutPool third = Pool("b", NewImages::kMissing, 2);
+  Decide({Pool("0", NewImages::kMissing, 0), Pool("a"), third});
+  EXPECT_EQ(Steps(), "U..");
+  Decide({Canary(), Pool("a"), third});
+  EXPECT_EQ(Steps(), ".PP");
+  EXPECT_EQ(WaitingFor(1), "Prefetch");
+  EXPECT_EQ(WaitingFor(2), "Group");
+  EXPECT_EQ(decision_.without_images, 1U) << "pool b waits for its group";
+  strategy_.prefetch->ahead = 1;
+  Decide({Canary(), ShutUntil(7, Pool("a")), third});
+  EXPECT_EQ(Steps(), ".P.") << "the order of the groups is before the order of the windows";
+  strategy_.partition = {1, false};
+  Decide({Canary(), Pool("a", NewImages::kLate), third});
+  EXPECT_EQ(Steps(), ".P.");
+}
+
+TEST_F(RolloutPrefetchTest, GroupThatWaitsForItsApprovalPulls) {
   strategy_.groups[1].manual = true;
   Decide({Canary(), Pool("a")});
-  EXPECT_EQ(Steps(), "..");
+  EXPECT_EQ(Steps(), ".P");
   EXPECT_EQ(WaitingFor(1), "Approval");
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForApproval);
+  Decide({Canary(), Pool("a", NewImages::kPulled)});
+  EXPECT_EQ(Steps(), ".P") << "the images stay until the update";
   input_.approved = {kDefaultGroup};
   Decide({Canary(), Pool("a")});
   EXPECT_EQ(Steps(), ".P");

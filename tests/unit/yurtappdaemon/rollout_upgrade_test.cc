@@ -1,5 +1,6 @@
 // An upgrade of the operator at each stage of a rollout. The previous version did not write the conditions Complete,
-// Reconciling and Stalled, and update records.
+// Reconciling and Stalled, and update records. After a rollback of the operator, it keeps condition Complete of the
+// earlier revision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,16 +17,21 @@ using ::testing::HasSubstr;
 
 class RolloutUpgradeTest : public RollingUpdateTest {
  protected:
-  void TakeNewFieldsOut() {
+  void TakeNewFieldsOut(bool keeps_complete) {
     for (const Json& workload : world_.Workloads()) {
       world_.cluster.Edit(world_.type(), {kNs, StringAt(workload, {"metadata", "name"})},
                           [](Json& w) { w["metadata"]["annotations"].erase(kUpdateRecordAnnotation); });
     }
-    world_.EditDaemon([](Json& daemon) {
+    world_.EditDaemon([&](Json& daemon) {
       Json& conditions = daemon["status"]["conditions"];
       for (auto it = conditions.begin(); it != conditions.end();) {
         const std::string type = (*it)["type"];
         it = type == "Complete" || type == "Reconciling" || type == "Stalled" ? conditions.erase(it) : it + 1;
+      }
+      if (keeps_complete) {
+        const std::int64_t before = IntAt(daemon, {"status", "observedGeneration"}) - 1;
+        conditions.push_back({{"type", "Complete"}, {"status", "True"}, {"observedGeneration", before}});
+        daemon["status"]["completedRevision"] = daemon["status"]["updateRevision"];
       }
       for (Json& pool : daemon["status"]["pools"]) {
         for (const char* field : {"waitingFor", "unhealthySeconds"}) pool.erase(field);
@@ -86,6 +92,15 @@ class RolloutUpgradeTest : public RollingUpdateTest {
          "a=1 b=1 c=1 d=1", "False RolledBack"},
     };
   }
+  Stage AllUpdated() {
+    return {"all updated",
+            [this] {
+              Strategy("maxUnavailable", "100%");
+              world_.SetImage("app:2");
+              Wait(seconds(20));
+            },
+            "a=2 b=2 c=2 d=2", "True RollingOut"};
+  }
   std::vector<Stage> StagesAtRest() {
     return {
         {"blink at rest",
@@ -139,7 +154,7 @@ class RolloutUpgradeTest : public RollingUpdateTest {
          "a=2 b=1 c=1 d=1", "Unknown Paused"},
     };
   }
-  void UpgradeAt(const Stage& stage) {
+  void UpgradeAt(const Stage& stage, bool keeps_complete) {
     SCOPED_TRACE(stage.name);
     StartOver();
     Deployed({"a", "b", "c", "d"},
@@ -147,7 +162,7 @@ class RolloutUpgradeTest : public RollingUpdateTest {
     stage.play();
     EXPECT_EQ(Images(), stage.images);
     const std::string current = Current();
-    TakeNewFieldsOut();
+    TakeNewFieldsOut(keeps_complete);
     world_.Restart();
     world_.cluster.ClearWrites();
     Wait(seconds(3));
@@ -165,8 +180,21 @@ INSTANTIATE_TEST_SUITE_P(Kind, RolloutUpgradeTest,
 
 TEST_P(RolloutUpgradeTest, StatusOfThePreviousVersionIsReadAtEachStage) {
   for (const auto& stages : {StagesOfARollout(), StagesAtRest(), StagesThatWait()}) {
-    for (const Stage& stage : stages) UpgradeAt(stage);
+    for (const Stage& stage : stages) UpgradeAt(stage, false);
   }
+}
+
+TEST_P(RolloutUpgradeTest, ConditionCompleteThatThePreviousVersionKeptDoesNotCount) {
+  for (const auto& stages : {StagesOfARollout(), std::vector<Stage>{AllUpdated()}, StagesAtRest(), StagesThatWait()}) {
+    for (const Stage& stage : stages) UpgradeAt(stage, true);
+  }
+}
+
+TEST_P(RolloutUpgradeTest, BadRevisionFailsThoughThePreviousVersionKeptConditionComplete) {
+  UpgradeAt(AllUpdated(), true);
+  Wait(seconds(110));
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_FALSE(Complete().starts_with("True")) << Complete();
 }
 
 }  // namespace

@@ -88,10 +88,10 @@ TEST(StableMessageTest, MissingDependencyIsRecognizedByTheMessage) {
        {"configmap \"settings\" not found", "secret \"key\" not found", "couldn't find key user in Secret ns/key",
         "references non-existent config key: a.yaml", "persistentvolumeclaim \"data\" not found",
         "error looking up service account ns/web: serviceaccount \"web\" not found"}) {
-    EXPECT_TRUE(SaysMissing(text)) << text;
+    EXPECT_TRUE(ReportsMissingObject(text)) << text;
   }
   for (const char* text : {"docker.io/library/x:1: not found", "configmap \"settings\" is forbidden", ""}) {
-    EXPECT_FALSE(SaysMissing(text)) << text;
+    EXPECT_FALSE(ReportsMissingObject(text)) << text;
   }
 }
 

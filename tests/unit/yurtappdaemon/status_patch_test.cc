@@ -55,8 +55,8 @@ TEST(BlockedStatusTest, KeepsThePreviousStatusAndReportsTheReason) {
   EXPECT_EQ(Says(status, "Ready"), "False InvalidSpec");
   EXPECT_EQ(Says(status, "Progressing"), "False InvalidSpec");
   EXPECT_THAT(StringAt(ConditionOf(status, "Ready"), {"message"}), HasSubstr("spec.x"));
-  EXPECT_TRUE(SaysBlocked(status, "InvalidSpec", error));
-  EXPECT_FALSE(SaysBlocked(object["status"], "InvalidSpec", error));
+  EXPECT_TRUE(ShowsBlocked(status, "InvalidSpec", error));
+  EXPECT_FALSE(ShowsBlocked(object["status"], "InvalidSpec", error));
 
   object["status"] = status;
   EXPECT_EQ(BuildBlockedStatus(ParseMeta(object), object, "InvalidSpec", error, kLater + std::chrono::hours(1)),

@@ -32,12 +32,13 @@ class StuckPodsTest : public ::testing::Test {
     Json pod = {{"metadata",
                  {{"name", name_ + "-" + std::to_string(ordinal)},
                   {"namespace", kNs},
-                  {"labels", {{kPoolNameLabel, "a"}, {"controller-revision-hash", revision}}}}},
+                  {"labels", world_.Workload("a")["spec"]["selector"]["matchLabels"]}}},
                 {"status",
                  {{"conditions",
                    {{{"type", "Ready"},
                      {"status", ready ? "True" : "False"},
                      {"lastTransitionTime", FormatTime(kSince - before)}}}}}}};
+    pod["metadata"]["labels"]["controller-revision-hash"] = revision;
     pod["metadata"]["ownerReferences"] = {{{"apiVersion", "apps/v1"},
                                            {"kind", "StatefulSet"},
                                            {"name", name_},
@@ -57,15 +58,17 @@ class StuckPodsTest : public ::testing::Test {
     world_.EditWorkload("a", [&](Json& set) { edit(set["spec"]); });
     world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   }
+  Result<std::vector<std::string>> TryReplace() {
+    return ReplaceStuckPods(world_.client, ParseMeta(world_.Daemon()), {kNs, name_}, uid_, kSince, {});
+  }
   std::vector<std::string> Replace() {
-    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, event_reads_, {});
+    const auto deleted = TryReplace();
     EXPECT_TRUE(deleted) << deleted.error().ToString();
     return deleted.value_or(std::vector<std::string>{});
   }
 
   static constexpr WallTime kSince{std::chrono::seconds(1800000000)};
   World world_;
-  RateLimiter event_reads_{5, 10, world_.clock};
   std::string name_, uid_;
 };
 
@@ -167,15 +170,11 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
     if (request.resource != "events") return std::nullopt;
     return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
   });
-  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, event_reads_, {})) << "Events can't be read";
+  EXPECT_FALSE(TryReplace()) << "Events can't be read";
   world_.cluster.SetFaults(nullptr);
   record("failed", "FailedCreate", std::chrono::minutes(10));
   EXPECT_THAT(Replace(), IsEmpty());
   record("created", "SuccessfulCreate", std::chrono::minutes(9));
-  while (event_reads_.TryTake()) {
-  }
-  EXPECT_THAT(Replace(), IsEmpty()) << "the rate of reads is limited";
-  world_.clock.Advance(std::chrono::seconds(1));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1")) << "the StatefulSet creates pods again";
 }
 
@@ -196,6 +195,15 @@ TEST_F(StuckPodsTest, IgnoresPodsOfAnotherOwnerThatAreNotReady) {
   AddPod(0, "old", false);
   AddPod(1, "new", false, "another owner");
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
+}
+
+// A namespace may contain the pods of many other YurtAppDaemons in the same pool.
+TEST_F(StuckPodsTest, ReadsOnlyPodsThatTheStatefulSetSelects) {
+  AddPod(0, "old", false);
+  Json unselected = PodJson(1, "new", false);
+  unselected["metadata"]["labels"]["app"] = "another";
+  world_.cluster.Create(kPodType, unselected);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "pod 1 would block the deletion";
 }
 
 TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnotherPod) {
@@ -274,56 +282,100 @@ TEST_F(StuckPodsTest, KeepsPodsWhileStatusIsOfAnotherTemplateOrStatefulSet) {
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 1U);
 }
 
+// For example, after `kubectl delete --cascade=orphan`. The cache may still show the owner.
+TEST_F(StuckPodsTest, KeepsPodsOfAStatefulSetThatTheDaemonHasReleased) {
+  AddPod(0, "old", false);
+  world_.EditWorkload("a", [](Json& set) { set["metadata"].erase("ownerReferences"); });
+  EXPECT_THAT(Replace(), IsEmpty());
+  EXPECT_EQ(world_.cluster.List(kPodType).size(), 1U);
+}
+
 std::vector<std::string> NamesOf(const std::vector<const PoolPlan*>& pools) {
   std::vector<std::string> names;
   for (const PoolPlan* pool : pools) names.push_back(pool->pool);
   return names;
 }
 
-TEST(NextStuckPoolsTest, SelectsOnlyStuckPoolsWithoutAPendingWrite) {
-  Plan plan;
-  plan.pools.resize(3);
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) plan.pools[i].pool = "p" + std::to_string(i);
-  plan.pools[0].may_be_stuck = plan.pools[2].may_be_stuck = true;
-  plan.pools[2].action = WorkloadAction::kUpdate;
-  std::string last;
-  EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0"));
-  EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";
+class NextStuckPoolsTest : public ::testing::Test {
+ protected:
+  void SetPools(int count) {
+    plan_.pools.resize(count);
+    for (int i = 0; i < count; ++i) {
+      plan_.pools[i].pool = "p" + std::to_string(i);
+      plan_.pools[i].may_be_stuck = true;
+    }
+  }
+  std::vector<std::string> Next() { return NamesOf(NextStuckPools(plan_, looks_, reads_, clock_.Now())); }
+
+  FakeClock clock_;
+  RateLimiter reads_{10, 20, clock_};
+  Plan plan_;
+  StuckLooks looks_;
+};
+
+TEST_F(NextStuckPoolsTest, SelectsOnlyStuckPoolsWithoutAPendingWrite) {
+  SetPools(3);
+  plan_.pools[1].may_be_stuck = false;
+  plan_.pools[2].action = WorkloadAction::kUpdate;
+  EXPECT_THAT(Next(), ElementsAre("p0"));
+  plan_.pools[0].may_be_stuck = false;
+  EXPECT_THAT(Next(), IsEmpty());
+  EXPECT_TRUE(looks_.empty());
 }
 
-TEST(NextStuckPoolsTest, BeginsWithOtherPoolsEachTime) {
-  Plan plan;
-  plan.pools.resize(kStuckPoolsInParallel + 2);
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    plan.pools[i].pool = "p" + std::to_string(100 + i);
-    plan.pools[i].may_be_stuck = true;
-  }
-  std::string last;
-  EXPECT_EQ(NamesOf(NextStuckPools(plan, last)).front(), "p100");
-  const auto names = NamesOf(NextStuckPools(plan, last));
-  EXPECT_EQ(names.size(), plan.pools.size());
-  EXPECT_EQ(names.front(), plan.pools[kStuckPoolsInParallel].pool);
+TEST_F(NextStuckPoolsTest, SelectsAPoolAgainOnlyAfterAWhile) {
+  SetPools(2);
+  EXPECT_THAT(Next(), ElementsAre("p0", "p1"));
+  clock_.Advance(kStuckAfter - std::chrono::seconds(1));
+  EXPECT_THAT(Next(), IsEmpty());
+  looks_.erase("p1");  // a pod of it was deleted
+  EXPECT_THAT(Next(), ElementsAre("p1"));
+  clock_.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(Next(), ElementsAre("p0"));
 }
 
-TEST(NextStuckPoolsTest, SelectsAllPoolsInTurnWhenThereAreTooMany) {
-  Plan plan;
-  plan.pools.resize(2 * kMostStuckPools + 1);
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    plan.pools[i].pool = "p" + std::to_string(1000 + i);
-    plan.pools[i].may_be_stuck = true;
-  }
-  std::string last;
+TEST_F(NextStuckPoolsTest, SelectsAllPoolsInTurnAtALimitedRate) {
+  SetPools(50);
   std::set<std::string> seen;
-  for (int round = 0; round < 2; ++round) {
-    const auto names = NamesOf(NextStuckPools(plan, last));
-    EXPECT_EQ(names.size(), kMostStuckPools);
+  for (const std::size_t expected : {20U, 0U, 10U, 20U}) {
+    const auto names = Next();
+    EXPECT_EQ(names.size(), expected);
     seen.insert(names.begin(), names.end());
+    if (names.size() != 20) clock_.Advance(std::chrono::seconds(expected == 0 ? 1 : 2));
   }
-  EXPECT_EQ(seen.size(), 2 * kMostStuckPools);
-  const auto names = NamesOf(NextStuckPools(plan, last));
-  EXPECT_EQ(names.size(), kMostStuckPools);
-  EXPECT_EQ(names.front(), plan.pools.back().pool);
-  EXPECT_EQ(names[1], "p1000") << "it begins anew after the last pool";
+  EXPECT_EQ(seen.size(), 50U);
+  clock_.Advance(kStuckAfter);
+  EXPECT_EQ(Next().front(), "p0") << "the oldest look";
+}
+
+TEST(StuckPodsPaceTest, EventsOfANormalUpdateDoNotReadThePodsOfAllPoolsAgain) {
+  World world;
+  for (int i = 0; i < 50; ++i) world.AddPool("p" + std::to_string(i));
+  Json daemon = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}};
+  world.CreateDaemon(daemon);
+  world.Converge();
+  world.SetImage("app:2");
+  world.Wait(std::chrono::seconds(2));
+  for (const Json& set : world.Workloads()) {
+    world.cluster.Edit(kStatefulSetType, {kNs, StringAt(set, {"metadata", "name"})}, [](Json& object) {
+      object["status"]["observedGeneration"] = object["metadata"]["generation"];
+      object["status"]["updateRevision"] = "new";
+      object["status"]["updatedReplicas"] = 0;
+    });
+  }
+  int reads = 0;
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method == "GET" && request.resource == "statefulsets" && !request.key.name.empty()) ++reads;
+    return std::nullopt;
+  });
+  world.Wait(std::chrono::seconds(11));
+  for (int event = 0; event < 25; ++event) {
+    EXPECT_TRUE(world.Reconcile());
+    world.clock.Advance(std::chrono::milliseconds(200));
+  }
+  EXPECT_GE(reads, 50) << "each pool once";
+  EXPECT_LE(reads, 70);
 }
 
 }  // namespace

@@ -72,6 +72,17 @@ TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
   });
 }
 
+TEST_P(WindowGateTest, FailedPoolShowsWhenItsWindowOpens) {
+  Deployed({"a"}, WithWindows());
+  Break("a");
+  Wait(seconds(700));
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(WaitingFor("a"), "Window");
+  EXPECT_NE(MessageOf("a").find("; the update window opens at 2026-01-02T06:00:00Z"), std::string::npos);
+}
+
 TEST_P(WindowGateTest, UpdateStartsWithinASecondOfTheOpeningWithoutAnEvent) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");

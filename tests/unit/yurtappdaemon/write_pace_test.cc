@@ -66,6 +66,21 @@ TEST_F(WritePaceTest, EventsOfOtherPoolsDoNotRetryARejectedWrite) {
   EXPECT_EQ(world_.Status()["readyPools"], 3);
 }
 
+TEST_F(WritePaceTest, SlowRejectionsAreRetriedLessAndLessOften) {
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.key.name != world_.NameOf("b")) return std::nullopt;
+    ++tries_;
+    world_.clock.Advance(std::chrono::seconds(70));
+    return FakeCluster::Fault{StatusResponse(500, "InternalError", "failed calling webhook \"x\": timeout"), false};
+  });
+  for (const SteadyTime end = world_.clock.Now() + std::chrono::hours(1); world_.clock.Now() < end;) {
+    static_cast<void>(world_.Reconcile());
+    world_.clock.Advance(std::chrono::seconds(5));
+  }
+  EXPECT_GE(tries_, 10);
+  EXPECT_LE(tries_, 20) << "the delay grows to 5 minutes";
+}
+
 TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
   Reject({"b"});
   TriesAfter(std::chrono::seconds(40));

@@ -1,15 +1,30 @@
-// Restores a revision in a spec. Pure.
-#ifndef PLUGIN_COMMANDS_UNDO_H_
-#define PLUGIN_COMMANDS_UNDO_H_
+// Changes of a YurtAppDaemon: approves groups of a rollout that wait for a user's approval, and restores a revision.
+// Pure.
+#ifndef PLUGIN_COMMANDS_CHANGES_H_
+#define PLUGIN_COMMANDS_CHANGES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/workload/revision.h"
 #include "plugin/commands/revisions.h"
 
 namespace yad {
+
+// Adds an entry "<status.updateRevision>/<group>" for each group to annotation apps.openyurt.io/approve, and removes
+// the entries of other revisions.
+// - `approved_before` is set to the groups that already had an entry. If all groups had an entry, returns false and
+//   changes nothing.
+// - Fails if a group does not have approval Manual, or if the operator has not observed the newest spec yet.
+// - Fails if `wanted` is not "" and not status.updateRevision, because the user has seen another revision.
+Result<bool> Approve(const std::vector<std::string>& groups, const std::string& wanted, Json& daemon,
+                     std::vector<std::string>& approved_before);
+
+// Returns the names of the groups with approval Manual, in the order of the spec.
+std::vector<std::string> ManualGroups(const Json& daemon);
 
 // Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects the newest revision that
 // has not failed, from the previous revision backwards. If all of them have failed, 0 selects the previous revision.
@@ -25,4 +40,4 @@ Result<bool> RestoreRevision(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad
 
-#endif  // PLUGIN_COMMANDS_UNDO_H_
+#endif  // PLUGIN_COMMANDS_CHANGES_H_

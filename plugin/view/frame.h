@@ -1,11 +1,13 @@
-// Shows lines on a terminal and updates them in place.
-#ifndef PLUGIN_VIEW_LIVE_VIEW_H_
-#define PLUGIN_VIEW_LIVE_VIEW_H_
+// The frames that `kubectl yad status` and `pools -w` show on a terminal.
+#ifndef PLUGIN_VIEW_FRAME_H_
+#define PLUGIN_VIEW_FRAME_H_
 
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
 #include "plugin/view/console.h"
 
 namespace yad {
@@ -29,6 +31,11 @@ class LiveView {
 // is red if `bad`, green if all is done, and cyan otherwise.
 std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen);
 
+// Returns the frame of `status`: a headline, a progress bar, and as many pools as fit on the screen. No line is wider
+// than the screen. `not_live` is the reason why the daemon may be out of date; "" if it is up to date.
+std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,
+                                     const std::string& not_live = "");
+
 }  // namespace yad
 
-#endif  // PLUGIN_VIEW_LIVE_VIEW_H_
+#endif  // PLUGIN_VIEW_FRAME_H_

@@ -1,6 +1,6 @@
-// Reads YAML and JSON files of users, as kubectl does. Only yaml_reader.cc includes the YAML library.
-#ifndef PLUGIN_MANIFEST_YAML_READER_H_
-#define PLUGIN_MANIFEST_YAML_READER_H_
+// Reads and writes YAML, as kubectl does. Only yaml_reader.cc includes the YAML library.
+#ifndef PLUGIN_MANIFEST_YAML_H_
+#define PLUGIN_MANIFEST_YAML_H_
 
 #include <cstddef>
 #include <string>
@@ -22,6 +22,11 @@ Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& s
 // - If `text` is not valid YAML, returns 0.
 std::size_t LineOfField(const std::string& text, std::size_t document, const std::string& field);
 
+// Returns YAML in block style with sorted keys and a newline at the end. Lists are not indented, and a string with
+// several lines is a literal block. Strings that could be read as other values are quoted, so every reader of YAML 1.1
+// or 1.2 reads the same JSON.
+std::string ToYaml(const Json& value);
+
 }  // namespace yad
 
-#endif  // PLUGIN_MANIFEST_YAML_READER_H_
+#endif  // PLUGIN_MANIFEST_YAML_H_

@@ -1,6 +1,6 @@
 // Runs a Reflector with its Store on its own thread.
-#ifndef PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
-#define PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
+#ifndef PLUGIN_COMMANDS_RUNNING_REFLECTOR_H_
+#define PLUGIN_COMMANDS_RUNNING_REFLECTOR_H_
 
 #include <chrono>
 #include <functional>
@@ -17,13 +17,13 @@ namespace yad {
 // Runs from construction to destruction. Thread-safe.
 class RunningReflector {
  public:
-  // `notify` is called after each change, on the reflector's thread.
+  // `notify` is called after each change, and when the reflector ends, on the reflector's thread.
   RunningReflector(Client& client, ReflectorOptions options, std::function<void()> notify)
-      : reflector_(client, WithShortBackoff(std::move(options)), store_,
-                   [notify = std::move(notify)](const Store::Change&) { notify(); }) {
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-      const Status ended = reflector_.Run(stop);
-      if (!ended) ended_.With([&](std::string& text) { text = ended.error().message; });
+      : reflector_(client, WithShortBackoff(std::move(options)), store_, [notify](const Store::Change&) { notify(); }) {
+    thread_ = std::jthread([this, notify](const std::stop_token& stop) {
+      Status end = reflector_.Run(stop);
+      ended_.With([&](Status& value) { value = std::move(end); });
+      notify();
     });
   }
 
@@ -31,12 +31,14 @@ class RunningReflector {
   // Returns whether the first list has succeeded or failed.
   bool answered() const { return synced() || !error().empty(); }
   const Store& store() const { return store_; }
-  // Returns the error of the last request; "" if a watch is open. Ignores last_error() while a watch is open, because
-  // the reflector keeps an old error there until the watch has an event, which may take a minute.
+  // Returns an Error after the reflector has ended, which it does only as Reflector::Run describes.
+  Status ended() const {
+    return ended_.With([](const Status& value) { return value; });
+  }
+  // Returns the error of the last request; "" if a watch is open.
   std::string error() const {
-    std::string text = ended_.With([](const std::string& ended) { return ended; });
-    if (!text.empty()) return text;
-    return reflector_.state() == ReflectorState::kWatching ? "" : reflector_.last_error();
+    const Status end = ended();
+    return end ? reflector_.last_error() : end.error().message;
   }
 
  private:
@@ -48,10 +50,10 @@ class RunningReflector {
 
   Store store_;
   Reflector reflector_;
-  Synchronized<std::string> ended_;
+  Synchronized<Status> ended_;
   std::jthread thread_;
 };
 
 }  // namespace yad
 
-#endif  // PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
+#endif  // PLUGIN_COMMANDS_RUNNING_REFLECTOR_H_
