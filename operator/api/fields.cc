@@ -23,6 +23,14 @@ int ReadPercent(const std::string& text) {
   return percent;
 }
 
+// Returns whether the value has the type. Adds an error if it is present and has another type.
+bool IsType(const JsonField& field, bool (Json::*is_type)() const, const char* expected, FieldErrors& errors) {
+  if (!field.present()) return false;
+  if ((field.value->*is_type)()) return true;
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value, expected));
+  return false;
+}
+
 }  // namespace
 
 JsonField JsonField::Child(std::string_view key) const {
@@ -36,39 +44,25 @@ JsonField JsonField::Element(std::size_t index) const {
 }
 
 const Json* AsObject(const JsonField& field, FieldErrors& errors) {
-  if (!field.present()) return nullptr;
-  if (field.value->is_object()) return field.value;
-  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an object"));
-  return nullptr;
+  return IsType(field, &Json::is_object, "must be an object", errors) ? field.value : nullptr;
 }
 
 const Json* AsArray(const JsonField& field, FieldErrors& errors) {
-  if (!field.present()) return nullptr;
-  if (field.value->is_array()) return field.value;
-  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be a list"));
-  return nullptr;
+  return IsType(field, &Json::is_array, "must be a list", errors) ? field.value : nullptr;
 }
 
 const std::string* AsText(const JsonField& field, FieldErrors& errors) {
-  if (!field.present()) return nullptr;
-  if (field.value->is_string()) return field.value->get_ptr<const std::string*>();
-  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be a string"));
-  return nullptr;
+  const bool is_text = IsType(field, &Json::is_string, "must be a string", errors);
+  return is_text ? field.value->get_ptr<const std::string*>() : nullptr;
 }
 
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors) {
-  if (!field.present()) return std::nullopt;
-  if (field.value->is_boolean()) return field.value->get<bool>();
-  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be true or false"));
-  return std::nullopt;
+  const bool is_bool = IsType(field, &Json::is_boolean, "must be true or false", errors);
+  return is_bool ? std::optional(field.value->get<bool>()) : std::nullopt;
 }
 
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors) {
-  if (!field.present()) return std::nullopt;
-  if (!field.value->is_number_integer()) {
-    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer"));
-    return std::nullopt;
-  }
+  if (!IsType(field, &Json::is_number_integer, "must be an integer", errors)) return std::nullopt;
   // Compares as unsigned first, because get<std::int64_t>() returns a negative number for a value above the maximum of
   // int64.
   const bool huge =

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "operator/base/number.h"
+
 namespace yad {
 namespace {
 
@@ -62,13 +64,9 @@ bool ApplyExponent(std::string_view digits, Number& number) {
     sign = digits.front() == '-' ? -1 : 1;
     digits.remove_prefix(1);
   }
-  if (digits.empty() || digits.size() > 3) return false;
-  int exponent = 0;
-  for (const char c : digits) {
-    if (!IsDigit(c)) return false;
-    exponent = exponent * 10 + (c - '0');
-  }
-  number.exponent += sign * exponent;
+  const auto exponent = ParseNumber<unsigned>(digits);
+  if (!exponent || digits.size() > 3) return false;
+  number.exponent += sign * static_cast<int>(*exponent);
   return true;
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "operator/api/field_error.h"
 #include "operator/api/label_selector.h"

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "operator/base/number.h"
+
 namespace yad {
 namespace {
 
@@ -27,11 +29,7 @@ bool HasShape(std::string_view text, std::string_view shape) {
                     [](char c, char s) { return s == '0' ? c >= '0' && c <= '9' : c == s; });
 }
 
-int NumberOf(std::string_view digits) {
-  int number = 0;
-  for (const char digit : digits) number = number * 10 + (digit - '0');
-  return number;
-}
+int NumberOf(std::string_view digits) { return ParseNumber<int>(digits).value_or(0); }
 
 }  // namespace
 

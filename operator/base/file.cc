@@ -32,6 +32,12 @@ Result<std::string> ReadSmallFile(const std::string& path, std::size_t most) {
   return text;
 }
 
+Result<std::string> ReadNonEmptyFile(const std::string& path) {
+  Result<std::string> text = ReadSmallFile(path);
+  if (text && Trim(*text).empty()) text = Fail(Reason::kConfig, path + ": the file is empty");
+  return text;
+}
+
 std::string Trim(const std::string& text) {
   constexpr const char* kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);

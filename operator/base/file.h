@@ -13,6 +13,10 @@ namespace yad {
 // message contains the path and the system's reason, such as "No such file or directory".
 Result<std::string> ReadSmallFile(const std::string& path, std::size_t most = 16u << 20);
 
+// Like ReadSmallFile, but also fails if the file has only white space. An empty file with CAs would make a client trust
+// the system's CAs.
+Result<std::string> ReadNonEmptyFile(const std::string& path);
+
 // Removes white space at both ends, for example the newline at the end of a file.
 std::string Trim(const std::string& text);
 

@@ -19,14 +19,14 @@
 namespace yad::metrics {
 namespace {
 
-template <typename Metric, typename Handle>
+template <typename Metric, typename Handle, auto Build>
 class Families {
  public:
-  template <typename Build, typename... Args>
-  Handle& Get(prometheus::Registry& registry, Build build, const std::string& name, const std::string& help,
-              const Labels& labels, const Args&... args) {
+  template <typename... Args>
+  Handle& Get(prometheus::Registry& registry, const std::string& name, const std::string& help, const Labels& labels,
+              const Args&... args) {
     One& one = by_name_[name];
-    if (one.family == nullptr) one.family = &build().Name(name).Help(help).Register(registry);
+    if (one.family == nullptr) one.family = &Build().Name(name).Help(help).Register(registry);
     auto found = one.entries.find(labels);
     if (found == one.entries.end()) {
       Metric& metric = one.family->Add(prometheus::Labels(labels.begin(), labels.end()), args...);
@@ -60,9 +60,9 @@ class Families {
 struct State {
   std::mutex mutex;
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Throw};
-  Families<prometheus::Counter, Counter> counters;
-  Families<prometheus::Gauge, Gauge> gauges;
-  Families<prometheus::Histogram, Histogram> histograms;
+  Families<prometheus::Counter, Counter, prometheus::BuildCounter> counters;
+  Families<prometheus::Gauge, Gauge, prometheus::BuildGauge> gauges;
+  Families<prometheus::Histogram, Histogram, prometheus::BuildHistogram> histograms;
 };
 
 // Never destroyed, because threads may still update metrics while the process exits.
@@ -131,23 +131,20 @@ void Histogram::Observe(double value) { metric_.Observe(value); }
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels) noexcept {
   State& state = Global();
   std::lock_guard lock(state.mutex);
-  return state.counters.Get(
-      state.registry, [] { return prometheus::BuildCounter(); }, name, help, labels);
+  return state.counters.Get(state.registry, name, help, labels);
 }
 
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels) noexcept {
   State& state = Global();
   std::lock_guard lock(state.mutex);
-  return state.gauges.Get(
-      state.registry, [] { return prometheus::BuildGauge(); }, name, help, labels);
+  return state.gauges.Get(state.registry, name, help, labels);
 }
 
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept {
   State& state = Global();
   std::lock_guard lock(state.mutex);
-  return state.histograms.Get(
-      state.registry, [] { return prometheus::BuildHistogram(); }, name, help, labels, buckets);
+  return state.histograms.Get(state.registry, name, help, labels, buckets);
 }
 
 void Remove(const std::string& name, const Labels& labels) {

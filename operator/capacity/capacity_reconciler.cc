@@ -7,7 +7,6 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
-#include "operator/base/log.h"
 #include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
@@ -220,10 +219,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
-  const ObjectMeta meta = object ? ParseMeta(*object) : ObjectMeta();
-  view.uid = meta.uid;
-  view.generation = meta.generation;
-  view.gone = !object || meta.deleting();
+  if (object) view.meta = ParseMeta(*object);
+  view.gone = !object || view.meta.deleting();
   if (!object) return view;
   view.attributes = AttributesOf(*object);
   view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
@@ -336,6 +333,7 @@ void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
+  bool crd_is_missing = false;
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
     NodePoolAutoscaler draining;
@@ -343,12 +341,22 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     draining.mode = CapacityMode::kDrain;
     const bool stopped = !WhyStopped(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
-    if (!plan.releases.empty() && !live) {
-      YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
-      live.emplace();
-      for (const Json& item : page.items) {
-        if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+    if (!plan.releases.empty() && !live && !crd_is_missing) {
+      const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
+      if (page) {
+        live.emplace();
+        for (const Json& item : page->items) {
+          if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+        }
+      } else if (page.error().reason == Reason::kNotFound) {
+        crd_is_missing = true;
+      } else {
+        return Fail(page.error());
       }
+    }
+    if (crd_is_missing) {
+      UndoReleases(draining, pass, stop);  // The deletion of the CRD may be a mistake, so the pool keeps its nodes.
+      continue;
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
     Apply(draining, {}, plan, pass, stop);
@@ -406,7 +414,7 @@ bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& po
   const auto live = ReadPoolObject(client_, options_.pool_type(), name, stop);
   if (live) {
     const ObjectMeta meta = *live ? ParseMeta(**live) : ObjectMeta();
-    if (meta.uid == pool.uid && meta.generation == pool.generation && !meta.deleting()) return true;
+    if (meta.uid == pool.meta.uid && meta.generation == pool.meta.generation && !meta.deleting()) return true;
   }
   if (live || live.error().reason == Reason::kConflict) {
     pass.wake = pass.now;

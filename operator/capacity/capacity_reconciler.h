@@ -4,7 +4,6 @@
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -71,8 +70,7 @@ class CapacityReconciler {
     std::optional<Error> failed;  // the last error; AfterPass returns it
   };
   struct PoolView {
-    std::string uid;
-    std::int64_t generation = 0;
+    ObjectMeta meta;
     bool gone = false;
     PoolAttributes attributes;
     bool host_network = false;

@@ -6,7 +6,6 @@
 #include "operator/client/rate_limiter.h"
 #include "operator/client/status_error.h"
 #include "operator/client/url.h"
-#include "operator/client/watch_stream.h"
 #include "operator/json/json_document.h"
 
 namespace yad {
@@ -316,7 +315,7 @@ Result<std::unique_ptr<Watch>> Client::OpenWatch(const ResourceType& type, const
       [](const std::unique_ptr<HttpStream>& answer) -> const HttpResponse& { return answer->head(); });
   if (!stream) return Fail(stream.error());
   if ((*stream)->head().status / 100 != 2) return Fail(ErrorFromResponse((*stream)->head(), Describe(request)));
-  return std::make_unique<StreamWatch>(std::move(*stream));
+  return std::make_unique<Watch>(std::move(*stream));
 }
 
 Result<Json> Client::Create(const ResourceType& type, const Json& object, const WriteOptions& options,

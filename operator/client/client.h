@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/transport/transport.h"
-#include "operator/client/watch.h"
+#include "operator/client/watch_stream.h"
 #include "operator/json/json_document.h"
 #include "operator/json/list_text.h"
 

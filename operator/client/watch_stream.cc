@@ -52,7 +52,7 @@ Result<std::optional<WatchEvent>> WatchDecoder::Next() {
 
 bool WatchDecoder::InMiddle() const { return !IsBlank(std::string_view(buffer_).substr(begin_)); }
 
-Result<std::optional<WatchEvent>> StreamWatch::Next() {
+Result<std::optional<WatchEvent>> Watch::Next() {
   for (;;) {
     Result<std::optional<WatchEvent>> event = decoder_.Next();
     if (!event || event->has_value()) return event;

@@ -1,17 +1,26 @@
-// Decodes the bytes of a watch into events.
+// An open watch, and the decoding of its bytes into events.
 #ifndef OPERATOR_CLIENT_WATCH_STREAM_H_
 #define OPERATOR_CLIENT_WATCH_STREAM_H_
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "operator/base/error.h"
 #include "operator/client/transport/transport.h"
-#include "operator/client/watch.h"
+#include "operator/json/json_document.h"
 
 namespace yad {
+
+enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark };
+
+struct WatchEvent {
+  WatchEventType type = WatchEventType::kAdded;
+  JsonDocument object;
+};
 
 // The maximum length of a line. The largest objects in etcd have about 1.5 MB, and JSON may be several times longer.
 inline constexpr std::size_t kMaxWatchLine = 16u << 20;
@@ -34,11 +43,16 @@ class WatchDecoder {
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line);
 
-// A watch that reads an HTTP stream. Must be read by one thread.
-class StreamWatch : public Watch {
+// An open watch. Must be read by one thread.
+class Watch {
  public:
-  explicit StreamWatch(std::unique_ptr<HttpStream> stream) : stream_(std::move(stream)) {}
-  Result<std::optional<WatchEvent>> Next() override;
+  explicit Watch(std::unique_ptr<HttpStream> stream) : stream_(std::move(stream)) {}
+  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for example after its
+  // timeout. Fails
+  // - with the Error in an ERROR event (kExpired for 410);
+  // - with kTransport if the connection breaks;
+  // - with kDecode if an event is malformed or longer than 16 MiB.
+  Result<std::optional<WatchEvent>> Next();
 
  private:
   std::unique_ptr<HttpStream> stream_;

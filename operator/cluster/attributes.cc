@@ -155,12 +155,10 @@ bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::ve
     const bool same = there != list.end() && TaintOf(*there) == taint;
     if (!same || FindTaint(recorded, taint) != nullptr) given.push_back(taint);
     if (same) continue;
-    Json entry = {{"key", taint.key}, {"effect", taint.effect}};
-    if (!taint.value.empty()) entry["value"] = taint.value;
     if (there == list.end()) {
-      list.push_back(std::move(entry));
+      list.push_back(ToJson(taint));
     } else {
-      *there = std::move(entry);
+      *there = ToJson(taint);
     }
     changed = true;
   }

@@ -69,8 +69,8 @@ Status AutoSwitch::Run(std::stop_token stop) {
 }
 
 void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& events, const NodePoolOptions& options) {
-  const auto why_not = [&client](std::stop_token stop) {
-    return WhyNotNodePool(client, Clock::Real().WallNow(), std::move(stop));
+  const auto why_not = [&client, seen = SeenLeases()](std::stop_token stop) mutable {
+    return WhyNotNodePool(client, seen, Clock::Real(), std::move(stop));
   };
   const auto run = [&manager, &client, &events, options](std::stop_token stop) -> Status {
     Manager own(client, {});

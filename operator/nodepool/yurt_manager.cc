@@ -71,18 +71,26 @@ Result<std::string> Unanswered(const Error& error) {
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;
 }
 
+bool IsRenewed(const Json& lease, SeenLease& seen, const Clock& clock) {
+  const std::string renewed = StringAt(lease, {"spec", "renewTime"});
+  if (renewed != seen.renewed) seen = {renewed, clock.Now(), !seen.renewed.empty()};
+  if (clock.Now() >= seen.since + kLeaseIsOld) return false;
+  return seen.is_live || ParseTime(renewed) + kLeaseIsOld > clock.WallNow();
+}
+
 // If the Lease is held, returns the reason why the nodepool controller must stay off. Otherwise, returns "".
-Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, WallTime now, std::stop_token stop) {
+Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, SeenLeases& seen, const Clock& clock,
+                                 std::stop_token stop) {
   const auto lease = Find(client, kLeaseType, key, stop);
   if (!lease) return Unanswered(lease.error());
-  const bool held = *lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() &&
-                    ParseTime(StringAt(**lease, {"spec", "renewTime"})) + kLeaseIsOld > now;
+  const bool held =
+      *lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() && IsRenewed(**lease, seen[key.name], clock);
   return held ? "OpenYurt's " + key.name + " runs: Lease " + key.ToString() + " is held" : std::string();
 }
 
 }  // namespace
 
-Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
+Result<std::string> WhyNotNodePool(Client& client, SeenLeases& seen, const Clock& clock, std::stop_token stop) {
   for (const Permission& permission : kPermissions) {
     YAD_TRY(const bool granted, IsGranted(client, permission, stop));
     if (!granted) {
@@ -91,7 +99,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
              ": enable the nodepool controller in the values of the chart, or bind a role with this permission";
     }
   }
-  YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, now, stop));
+  YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, seen, clock, stop));
   if (!older.empty()) return older;
   const auto webhooks = Find(client, kValidatingConfigurationType, kYurtManagerWebhooks, stop);
   if (!webhooks) return Unanswered(webhooks.error());
@@ -100,7 +108,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
     return "OpenYurt's yurt-manager manages the NodePools: " + kValidatingConfigurationType.kind + " " +
            kYurtManagerWebhooks.name + " reviews them";
   }
-  return WhyNotBeside(client, kYurtManagerLease, now, stop);
+  return WhyNotBeside(client, kYurtManagerLease, seen, clock, stop);
 }
 
 }  // namespace yad

@@ -1,6 +1,7 @@
 #include "operator/runtime/acceptor.h"
 
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/strand.hpp>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -67,7 +68,10 @@ Status ListenOn(tcp::acceptor& acceptor, const std::string& bind) {
 }
 
 void AcceptLoop::Start() {
-  acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+  if (!acceptor_.is_open()) return;
+  const net::any_io_executor executor =
+      parallel_ == nullptr ? acceptor_.get_executor() : net::any_io_executor(net::make_strand(*parallel_));
+  acceptor_.async_accept(executor, [this](error_code error, tcp::socket socket) {
     if (error == net::error::operation_aborted) return;
     if (error) {
       // Waits before the next accept. The process may have no free file descriptors, so an immediate retry would fail
@@ -78,8 +82,8 @@ void AcceptLoop::Start() {
       });
       return;
     }
+    Start();  // before admit_, which may throw an exception
     admit_(std::move(socket));
-    Start();
   });
 }
 

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_RUNTIME_ACCEPTOR_H_
 #define OPERATOR_RUNTIME_ACCEPTOR_H_
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
@@ -17,15 +18,15 @@ namespace yad {
 // Fails with kConfig if the address is malformed or can't be used. `acceptor` is then closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
-// Accepts connections on the thread that runs the acceptor's io_context. Must not be destroyed while the io_context
-// runs.
+// Accepts connections on the acceptor's executor. Must not be destroyed while the io_context runs.
 class AcceptLoop {
  public:
   using Admit = std::function<void(boost::asio::ip::tcp::socket)>;
 
-  // Calls `admit` with each new connection.
-  AcceptLoop(boost::asio::ip::tcp::acceptor& acceptor, Admit admit)
-      : acceptor_(acceptor), retry_(acceptor.get_executor()), admit_(std::move(admit)) {}
+  // Calls `admit` with each new connection. If `parallel` is set, each connection has its own strand of this
+  // io_context. Otherwise, all connections use the executor of the acceptor.
+  AcceptLoop(boost::asio::ip::tcp::acceptor& acceptor, Admit admit, boost::asio::io_context* parallel = nullptr)
+      : acceptor_(acceptor), retry_(acceptor.get_executor()), admit_(std::move(admit)), parallel_(parallel) {}
 
   // Starts to accept connections. Ends when the acceptor is closed.
   void Start();
@@ -34,6 +35,7 @@ class AcceptLoop {
   boost::asio::ip::tcp::acceptor& acceptor_;
   boost::asio::steady_timer retry_;
   const Admit admit_;
+  boost::asio::io_context* const parallel_;
 };
 
 }  // namespace yad

@@ -66,9 +66,9 @@ class Reader {
         value = static_cast<std::int64_t>(~argument);
         return true;
       case Major::kText: {
-        std::string text;
-        if (!ReadText(argument, text)) return false;
-        value = std::move(text);
+        std::string_view text;
+        if (!Take(argument, text)) return false;
+        value = std::string(text);
         return true;
       }
       case Major::kArray:
@@ -137,10 +137,7 @@ class Reader {
   // Reads a string. `text` refers to the bytes of the reader.
   bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
-    if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
-    text = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return true;
+    return IsNext(Major::kText) && ReadHead(size) && Take(size, text);
   }
 
   // If the next value is the string `wanted`, skips it and returns true.
@@ -168,9 +165,9 @@ class Reader {
     return true;
   }
 
-  bool ReadText(std::uint64_t size, std::string& text) {
+  bool Take(std::uint64_t size, std::string_view& bytes) {
     if (size > rest_.size()) return false;
-    text = rest_.substr(0, size);
+    bytes = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return true;
   }

@@ -129,7 +129,7 @@ Result<Json> Dashboard::Read(const std::string& path, const Query& query) {
   YAD_TRY(const auto daemon, ParseKey(ValueOf(query, "daemon")));
   if (path == "api/permissions") return ReadPermissions(client_, daemon, operator_ns_);
   if (path == "api/pool") return Pool(daemon, ValueOf(query, "pool"));
-  if (path == "api/history") return RevisionHistory(client_, daemon);
+  if (path == "api/history") return ListRevisions(client_, daemon);
   if (path == "api/diff") return RevisionDiff(client_, daemon, ValueOf(query, "from"), ValueOf(query, "to"));
   return Simulation(daemon, query);
 }

@@ -262,7 +262,7 @@ Result<Json> ReadPermissions(Client& client, const ObjectKey& daemon, const std:
               {"restart", update}, {"freeze", freeze}, {"unfreeze", unfreeze}};
 }
 
-Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
+Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
   YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
   // Counts the pools of each revision. If the workloads can't be listed, for instance because the user may not list

@@ -22,7 +22,7 @@ Result<Json> PoolDetails(Client& client, const ObjectKey& daemon, const Json& po
 Result<Json> ReadPermissions(Client& client, const ObjectKey& daemon, const std::string& operator_ns);
 
 // Returns the revisions of a daemon, newest first.
-Result<Json> RevisionHistory(Client& client, const ObjectKey& daemon);
+Result<Json> ListRevisions(Client& client, const ObjectKey& daemon);
 
 // Returns the difference between the revisions with these two names.
 Result<Json> RevisionDiff(Client& client, const ObjectKey& daemon, const std::string& from, const std::string& to);

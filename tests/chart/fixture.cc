@@ -124,7 +124,7 @@ void ChartTest::RemoveCrdsAndRivals() const {
     for (const Json& configuration : kube().List(*type)) kube().Delete(*type, NameOf(configuration));
   }
   RemoveCrds();
-  plane_->Kubectl({"delete", "deployment", "yurt-manager", "--namespace=kube-system", "--ignore-not-found"});
+  kube("kube-system").Delete(kDeploymentType, "yurt-manager");
 }
 
 void ChartTest::RemoveCrds() const {

@@ -83,8 +83,8 @@ TEST_P(DashboardBrowserTest, TilesOfFiveThousandPoolsArePaintedInChromium) {
 
 class DashboardRolloutTest : public DashboardBrowserTest {
  protected:
-  static constexpr int kPools = 300;
-  static constexpr int kNorth = 60;
+  static inline const int kPools = RunsEverything() ? 300 : 120;
+  static inline const int kNorth = kPools / 5;
 
   // Writes the manifests that the script applies. Only the canary has a pod; the other pools are healthy immediately.
   void WriteManifests(const std::string& folder) {
@@ -98,7 +98,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
         {{"name", "north"}, {"nodepoolSelector", {{"matchLabels", {{"zone", "north"}}}}}, {"approval", "Manual"}}};
     daemon["spec"]["updateStrategy"] = {
         {"type", "RollingUpdate"},
-        {"rollingUpdate", {{"maxUnavailable", 30}, {"onFailure", "Rollback"}, {"groups", groups}}}};
+        {"rollingUpdate", {{"maxUnavailable", kPools / 10}, {"onFailure", "Rollback"}, {"groups", groups}}}};
     daemon["spec"]["overrides"] = {{{"pools", {canary}}, {"replicas", 1}}};
     WriteFile(folder + "/first.json", daemon.dump());
     SetImageIn(daemon, "example.org/app:3");

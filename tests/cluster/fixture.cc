@@ -20,7 +20,10 @@ std::unique_ptr<ChartInstall> shared_install;
 class Environment : public ::testing::Environment {
  public:
   void TearDown() override {
-    if (shared_install != nullptr) CheckRights(*shared_plane, *shared_install);
+    if (shared_install != nullptr) {
+      CheckRights(*shared_plane, *shared_install);
+      shared_install->LeaveInstalled();
+    }
     shared_install.reset();
     shared_plane.reset();
   }
@@ -90,6 +93,7 @@ void ClusterTest::SetUp() {
   kube_ = std::make_unique<Kube>(plane_->client(), ns_);
   log_file_ = plane_->dir() + "/operator-" + ns_ + ".log";
   kube_->Create(kNamespaceType, {{"metadata", {{"name", ns_}}}});
+  plane_->MarkAuditLog();
 }
 
 void ClusterTest::TearDown() {
@@ -105,7 +109,23 @@ void ClusterTest::TearDown() {
   }
   for (const std::string& pool : pools_) kube_->Delete(kNodePoolType, pool);
   for (const std::string& node : nodes_) kube_->Delete(kNodeType, node);
-  kube_->Delete(kNamespaceType, ns_);
+  DeleteObjects();
+}
+
+void ClusterTest::DeleteObjects() {
+  for (const ResourceType& type :
+       {kYurtAppDaemonType, kDeploymentType, kStatefulSetType, kDaemonSetType, kJobType, kServiceType, kPodType}) {
+    ListOptions options;
+    options.ns = ns_;
+    options.metadata_only = true;
+    const Result<ListPage> page = kube_->client().List(type, options);
+    if (!page) continue;  // a test may have deleted the CRD
+    for (const Json& object : page->items) {
+      // The garbage collector deletes the pods of workloads.
+      if (type == kPodType && ParseMeta(object).controller() != nullptr) continue;
+      static_cast<void>(kube_->client().Delete(type, {ns_, NameOf(object)}));
+    }
+  }
 }
 
 OperatorOptions ClusterTest::DefaultOptions() {

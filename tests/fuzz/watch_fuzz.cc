@@ -37,7 +37,7 @@ class Pieces : public HttpStream {
 
 // Returns all events of a watch until it fails or ends.
 std::vector<std::string> EventsOf(const std::string& text, std::size_t most, unsigned seed) {
-  StreamWatch watch(std::make_unique<Pieces>(text, most, seed));
+  Watch watch(std::make_unique<Pieces>(text, most, seed));
   std::vector<std::string> events;
   for (;;) {
     auto event = watch.Next();

@@ -79,6 +79,8 @@ class ChartInstall {
   // Runs helm upgrade to the project's chart, with the values of the installation and with `values`.
   void Upgrade(const std::vector<std::string>& values);
   void Uninstall();
+  // Makes the destructor leave the release installed, for a control plane that is stopped immediately.
+  void LeaveInstalled() { installed_ = false; }
 
  private:
   std::vector<std::string> WithValues(std::vector<std::string> command, const std::vector<std::string>& values) const;

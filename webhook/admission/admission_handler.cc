@@ -69,16 +69,36 @@ class WebhookMetrics {
         latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
                                        {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 25, 30})),
-        answered_(CounterOf(200)) {
+        successes_(CounterOf(200)) {
     CounterOf(500);  // creates the counter, so that it is 0 before the first error
   }
 
-  void Begin() { in_flight_.Add(1); }
-  void End(int code, Duration took) {
-    in_flight_.Add(-1);
-    latency_.Observe(std::chrono::duration<double>(took).count());
-    (code == 200 ? answered_ : CounterOf(code)).Increment();
-  }
+  // Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
+  // for a thread.
+  class Call {
+   public:
+    Call(WebhookMetrics& of, Clock& clock, SteadyTime start) : of_(of), clock_(clock), start_(start) {
+      of_.in_flight_.Add(1);
+    }
+    ~Call() {
+      of_.in_flight_.Add(-1);
+      of_.latency_.Observe(std::chrono::duration<double>(clock_.Now() - start_).count());
+      (code_ == 200 ? of_.successes_ : of_.CounterOf(code_)).Increment();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    HttpsReply Done(HttpsReply reply) {
+      code_ = reply.status;
+      return reply;
+    }
+
+   private:
+    WebhookMetrics& of_;
+    Clock& clock_;
+    const SteadyTime start_;
+    int code_ = 500;
+  };
 
  private:
   metrics::Counter& CounterOf(int code) const {
@@ -90,30 +110,7 @@ class WebhookMetrics {
   const std::string path_;
   metrics::Gauge& in_flight_;
   metrics::Histogram& latency_;
-  metrics::Counter& answered_;
-};
-
-// Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
-// for a thread.
-class Measured {
- public:
-  Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {
-    counts_.Begin();
-  }
-  ~Measured() { counts_.End(code_, clock_.Now() - start_); }
-  Measured(const Measured&) = delete;
-  Measured& operator=(const Measured&) = delete;
-
-  HttpsReply Done(HttpsReply reply) {
-    code_ = reply.status;
-    return reply;
-  }
-
- private:
-  WebhookMetrics& counts_;
-  Clock& clock_;
-  const SteadyTime start_;
-  int code_ = 500;
+  metrics::Counter& successes_;
 };
 
 class AdmissionHandler {
@@ -122,26 +119,28 @@ class AdmissionHandler {
       : clock_(clock),
         validator_(client, stores, clock, std::move(check_query)),
         capacity_validator_(client, stores.pools, clock) {
-    Serve(kMutatePath, kYurtAppDaemonType,
-          [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
-    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
-      return validator_.Validate(request, answer_until);
+    Serve(kMutatePath, kYurtAppDaemonType, [](const AdmissionRequest& request, SteadyTime) -> AdmissionResponse {
+      Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
+      return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
+    });
+    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime respond_until) {
+      return validator_.Validate(request, respond_until);
     });
     Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
-          [this](const AdmissionRequest& request, SteadyTime answer_until) {
-            return capacity_validator_.Validate(request, answer_until);
+          [this](const AdmissionRequest& request, SteadyTime respond_until) {
+            return capacity_validator_.Validate(request, respond_until);
           });
   }
 
   HttpsReply Handle(const HttpsCall& call) {
     const auto found = webhooks_.find(std::string(PathOf(call.target)));
     if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
-    Measured measured(found->second.metrics, clock_, call.arrived);
+    WebhookMetrics::Call measured(found->second.metrics, clock_, call.arrived);
     return measured.Done(Review(call, found->second));
   }
 
  private:
-  using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
+  using Judge = std::function<AdmissionResponse(const AdmissionRequest& request, SteadyTime respond_until)>;
   struct Webhook {
     const ResourceType& type;
     const Judge judge;  // returns the response to a CREATE or an UPDATE of the type
@@ -158,7 +157,7 @@ class AdmissionHandler {
     const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Reject(call.body, request.error());
-    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
+    return {200, "application/json", MakeAdmissionReview(request->uid, Respond(*request, webhook, deadline))};
   }
 
   // Replies to a body that ParseAdmissionReview has rejected. If the uid is known, the reply is an AdmissionReview with
@@ -167,36 +166,28 @@ class AdmissionHandler {
     const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
     if (uid.empty()) return Text(400, error.message);
     const std::string why = "the object is too large for this webhook: " + error.message + "; remove some of them";
-    return {200, "application/json", MakeAdmissionReview(uid, AdmissionAnswer::BadRequest(why))};
+    return {200, "application/json", MakeAdmissionReview(uid, AdmissionResponse::BadRequest(why))};
   }
 
-  static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
+  static AdmissionResponse Respond(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
     // The webhook allows each DELETE and each write of a subresource (status).
-    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
-    if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
+    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionResponse::Allowed();
+    if (!request.subresource.empty()) return AdmissionResponse::Allowed();
     const ResourceType& type = webhook.type;
     if (request.group != type.group || request.kind != type.kind || request.version != type.version) {
       const std::string asked = request.group.empty() ? request.version : request.group + "/" + request.version;
-      return AdmissionAnswer::BadRequest("this webhook reviews " + type.kind + "s of " + type.ApiVersion() +
-                                         " and received a " + request.kind + " of " + asked +
-                                         ": correct the rules of its webhook configuration");
+      return AdmissionResponse::BadRequest("this webhook reviews " + type.kind + "s of " + type.ApiVersion() +
+                                           " and received a " + request.kind + " of " + asked +
+                                           ": correct the rules of its webhook configuration");
     }
-    if (!request.object.is_object()) return AdmissionAnswer::BadRequest("request.object is missing or not an object");
+    if (!request.object.is_object()) return AdmissionResponse::BadRequest("request.object is missing or not an object");
     if (request.operation == "UPDATE" && !request.old_object.is_object()) {
-      return AdmissionAnswer::BadRequest("request.oldObject is missing or not an object");
+      return AdmissionResponse::BadRequest("request.oldObject is missing or not an object");
     }
     if (request.operation == "CREATE") request.old_object = nullptr;
     // For generateName, the apiserver generates the name just before the call, and sends it only in the object.
     if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
     return webhook.judge(request, deadline);
-  }
-
-  static AdmissionAnswer Default(const AdmissionRequest& request) {
-    Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
-    AdmissionAnswer answer;
-    answer.patch = std::move(defaulting.patch);
-    answer.warnings = std::move(defaulting.warnings);
-    return answer;
   }
 
   Clock& clock_;

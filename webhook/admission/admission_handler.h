@@ -6,7 +6,7 @@
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "webhook/admission/admission_stores.h"
-#include "webhook/admission/check_trial.h"
+#include "webhook/admission/trials.h"
 #include "webhook/server/https_server.h"
 
 namespace yad {

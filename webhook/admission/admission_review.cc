@@ -55,13 +55,6 @@ Json Presentable(const std::vector<std::string>& warnings) {
   return result;
 }
 
-// Returns the number of bytes that a string takes in JSON, including its quotation marks.
-std::size_t JsonLength(const std::string& text) {
-  std::size_t size = 2;
-  for (const char c : text) size += static_cast<unsigned char>(c) < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
-  return size;
-}
-
 // The causes of a rejection: the list in the details of a status, and its message.
 class Rejection {
  public:
@@ -70,7 +63,7 @@ class Rejection {
     const std::string field = Cut(cause.field, kMaxField);
     const std::string message = Cut(cause.message, kMaxCauseMessage);
     constexpr std::size_t kKeys = 64;  // the bytes of the JSON keys and punctuation of one cause
-    const std::size_t size = 2 * (JsonLength(field) + JsonLength(message)) + cause.reason.size() + kKeys;
+    const std::size_t size = 2 * (MeasureJson(field).text + MeasureJson(message).text) + cause.reason.size() + kKeys;
     if (size > left_) return false;
     left_ -= size;
     Append(field, cause.reason, message);
@@ -149,34 +142,32 @@ tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
 
 }  // namespace
 
-AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
+AdmissionResponse AdmissionResponse::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
   Rejection rejection;
   std::size_t shown = 0;
   while (shown < std::min(causes.size(), kMaxCauses) && rejection.Add(causes[shown])) ++shown;
   if (shown < causes.size()) {
     const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
     const std::size_t rest = causes.size() - shown;
-    rejection.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more fault" : " more faults") +
-                    "; fix the faults above first");
+    rejection.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more error" : " more errors") +
+                    "; fix the errors above first");
   }
   const std::string name = Cut(request.key.name, kMaxName);
   const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";
-  AdmissionAnswer answer;
-  answer.allowed = false;
-  answer.status = {
+  AdmissionResponse response;
+  response.allowed = false;
+  response.status = {
       {"status", "Failure"},
       {"code", 422},
       {"reason", "Invalid"},
       {"message", subject + " is invalid: " + rejection.Text()},
       {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", rejection.List()}}}};
-  return answer;
+  return response;
 }
 
-AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
-  AdmissionAnswer answer;
-  answer.allowed = false;
-  answer.status = {{"status", "Failure"}, {"code", 400}, {"reason", "BadRequest"}, {"message", message}};
-  return answer;
+AdmissionResponse AdmissionResponse::BadRequest(const std::string& message) {
+  return {.allowed = false,
+          .status = {{"status", "Failure"}, {"code", 400}, {"reason", "BadRequest"}, {"message", message}}};
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
@@ -221,19 +212,19 @@ std::string UidOfLargeReview(std::string_view body) {
 }
 
 // The review is built member by member, because a braced list copies each member twice.
-std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer) {
+std::string MakeAdmissionReview(const std::string& uid, const AdmissionResponse& response) {
   Json review = Json::object();
   review["apiVersion"] = kApiVersion;
   review["kind"] = "AdmissionReview";
-  Json& response = review["response"];
-  response["uid"] = uid;
-  response["allowed"] = answer.allowed;
-  if (!answer.allowed) response["status"] = answer.status;
-  if (answer.allowed && answer.patch.is_array() && !answer.patch.empty()) {
-    response["patchType"] = "JSONPatch";
-    response["patch"] = Base64Encode(DumpJson(answer.patch));
+  Json& json = review["response"];
+  json["uid"] = uid;
+  json["allowed"] = response.allowed;
+  if (!response.allowed) json["status"] = response.status;
+  if (response.allowed && response.patch.is_array() && !response.patch.empty()) {
+    json["patchType"] = "JSONPatch";
+    json["patch"] = Base64Encode(DumpJson(response.patch));
   }
-  if (!answer.warnings.empty()) response["warnings"] = Presentable(answer.warnings);
+  if (!response.warnings.empty()) json["warnings"] = Presentable(response.warnings);
   return DumpJson(review);
 }
 

@@ -22,23 +22,23 @@ struct AdmissionRequest {
   Json old_object;  // null for CREATE
 };
 
-struct AdmissionAnswer {
+struct AdmissionResponse {
   bool allowed = true;
-  Json status;  // the reason for a rejection: a metav1.Status
-  Json patch;   // JSONPatch (RFC 6902); null or empty if there is no patch
+  Json status{};  // the reason for a rejection: a metav1.Status
+  Json patch{};   // JSONPatch (RFC 6902); null or empty if there is no patch
   // kubectl shows each warning as one line. All warnings together have at most 4 KiB, which is also the apiserver's
   // limit. If they are longer, each warning is truncated to 256 bytes, and the last warnings are omitted if necessary.
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings{};
 
-  static AdmissionAnswer Allowed() { return {}; }
+  static AdmissionResponse Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
   // invalid: …`.
   // - Truncates the name, each field and each message.
   // - Keeps at most 100 causes, and at most 80 KiB of JSON. An additional cause then states the number of omitted
   //   causes.
-  static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
+  static AdmissionResponse Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
-  static AdmissionAnswer BadRequest(const std::string& message);
+  static AdmissionResponse BadRequest(const std::string& message);
 };
 
 // Parses a request. Fails
@@ -51,7 +51,7 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
 // Returns the uid of a review without parsing its body, or "" if the uid is not at the position where an apiserver
 // writes it. With the uid, the webhook can respond to a review that is too large, so that the user sees the reason.
 std::string UidOfLargeReview(std::string_view body);
-std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
+std::string MakeAdmissionReview(const std::string& uid, const AdmissionResponse& response);
 
 }  // namespace yad
 

@@ -8,7 +8,7 @@
 #include "operator/api/well_known.h"
 #include "operator/capacity/autoscaler.h"
 #include "webhook/admission/deadline.h"
-#include "webhook/admission/known_faults.h"
+#include "webhook/admission/known_errors.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
@@ -20,7 +20,7 @@ constexpr char kInventory[] = "spec.inventorySelector";
 
 // The errors and warnings that result from a comparison with the cluster.
 struct Objections {
-  FieldErrors faults;
+  FieldErrors errors;
   std::vector<std::string> warnings;
 };
 
@@ -44,11 +44,11 @@ class Examiner {
  private:
   // Adds an error. If the old object also has the error (`known`), adds only a warning, so that the user can change
   // other fields.
-  void Object(bool known, FieldError fault) {
+  void Object(bool known, FieldError error) {
     if (known) {
-      objections_.warnings.push_back(fault.ToString());
+      objections_.warnings.push_back(error.ToString());
     } else {
-      objections_.faults.Add(std::move(fault));
+      objections_.errors.Add(std::move(error));
     }
   }
 
@@ -142,38 +142,38 @@ bool SameAutoscalerSpec(const Json& object, const Json& old_object) {
   return spec == nullptr || old_spec == nullptr ? spec == old_spec : *spec == *old_spec;
 }
 
-AdmissionAnswer AnswerFor(const AdmissionRequest& request, const FieldErrors& faults,
-                          std::vector<std::string> warnings) {
-  AdmissionAnswer answer;
-  if (!faults.empty()) answer = AdmissionAnswer::Invalid(request, ToCauses(faults));
-  answer.warnings = std::move(warnings);
-  return answer;
+AdmissionResponse ResponseFor(const AdmissionRequest& request, const FieldErrors& errors,
+                              std::vector<std::string> warnings) {
+  AdmissionResponse response;
+  if (!errors.empty()) response = AdmissionResponse::Invalid(request, ToCauses(errors));
+  response.warnings = std::move(warnings);
+  return response;
 }
 
 }  // namespace
 
-AdmissionAnswer CapacityValidator::Validate(const AdmissionRequest& request, SteadyTime answer_until) {
+AdmissionResponse CapacityValidator::Validate(const AdmissionRequest& request, SteadyTime respond_until) {
   const Json& object = request.object;
   const Json& old_object = request.old_object;
-  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionResponse::Allowed();
   if (IsDeeperThan(object, kMaxJsonDepth) || IsDeeperThan(old_object, kMaxJsonDepth))
-    return AnswerFor(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
+    return ResponseFor(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
   const bool update = old_object.is_object();
-  if (update && SameAutoscalerSpec(object, old_object)) return AdmissionAnswer::Allowed();
+  if (update && SameAutoscalerSpec(object, old_object)) return AdmissionResponse::Allowed();
 
-  SortedFaults faults =
-      SortFaults(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());
-  if (update) faults.fresh.Append(ValidateNodePoolAutoscalerUpdate(object, old_object));
+  SortedErrors errors =
+      SortErrors(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());
+  if (update) errors.fresh.Append(ValidateNodePoolAutoscalerUpdate(object, old_object));
   std::vector<std::string> warnings;
-  for (const FieldError& fault : faults.known) warnings.push_back(fault.ToString());
+  for (const FieldError& error : errors.known) warnings.push_back(error.ToString());
   const auto now = ParseNodePoolAutoscaler(object);
-  if (!faults.fresh.empty() || !now) return AnswerFor(request, faults.fresh, std::move(warnings));
+  if (!errors.fresh.empty() || !now) return ResponseFor(request, errors.fresh, std::move(warnings));
 
   const auto before =
       update ? ParseNodePoolAutoscaler(old_object) : Result<NodePoolAutoscaler>(Fail(Reason::kNotFound, ""));
-  Deadline deadline(clock_, answer_until);
+  Deadline deadline(clock_, respond_until);
   Objections objections = Examiner(client_, *now, before ? &*before : nullptr, deadline).Examine(pools_);
-  return AnswerFor(request, objections.faults, std::move(objections.warnings));
+  return ResponseFor(request, objections.errors, std::move(objections.warnings));
 }
 
 }  // namespace yad

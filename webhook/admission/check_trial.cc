@@ -1,5 +1,3 @@
-#include "webhook/admission/check_trial.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,7 +5,8 @@
 #include "operator/api/well_known.h"
 #include "operator/prometheus/pool_query.h"
 #include "operator/workload/check_job.h"
-#include "webhook/admission/renderings.h"
+#include "webhook/admission/rendered_workloads.h"
+#include "webhook/admission/trials.h"
 
 namespace yad {
 namespace {

@@ -12,12 +12,12 @@
 #include "operator/client/status_error.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/json_bytes.h"
-#include "webhook/admission/known_faults.h"
+#include "webhook/admission/known_errors.h"
 
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxRenderings = 16;
+constexpr std::size_t kMaxWorkloads = 16;
 constexpr std::size_t kParallel = 8;
 
 bool IsAtOrBelow(const std::string& field, const std::string& path) {
@@ -146,16 +146,16 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   return AcceptanceCache::Digest(text);
 }
 
-// Describes the pool and the overrides of a Rendering, for messages; "" if no override applies.
-std::string Where(const Rendering& rendering) {
-  const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
+// Describes the pool and the overrides of a RenderedWorkload, for messages; "" if no override applies.
+std::string Where(const RenderedWorkload& rendered) {
+  const std::vector<int>& overrides = rendered.plan.to.inputs.overrides;
   if (overrides.empty()) return "";
   std::string text;
   for (const int index : overrides) {
     text += (text.empty() ? "spec.overrides[" : ", [") + std::to_string(index) + "]";
     if (text.size() > 80) return text + ", …";
   }
-  return rendering.any_pool ? text : "NodePool " + rendering.plan.pool + " by " + text;
+  return rendered.any_pool ? text : "NodePool " + rendered.plan.pool + " by " + text;
 }
 
 void CountDryRun(const char* result) {
@@ -174,7 +174,7 @@ bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   });
 }
 
-// Collects the findings of all Renderings. An error in the template occurs in every Rendering, but is reported once.
+// Collects the findings of all workloads. An error in the template occurs in every workload, but is reported once.
 class FindingsCollector {
  public:
   void Warn(const std::string& text) {
@@ -182,7 +182,7 @@ class FindingsCollector {
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
 
-  // `where` is the result of Where() for the Rendering.
+  // `where` is the result of Where() for the workload.
   void Reject(const Cause& cause, std::string where) {
     auto& found = places_[{cause.field, cause.reason, cause.message}];
     if (found.empty()) findings_.rejections.push_back(cause);
@@ -192,7 +192,7 @@ class FindingsCollector {
   Findings Take() && {
     for (Cause& cause : findings_.rejections) {
       const auto& found = places_.at({cause.field, cause.reason, cause.message});
-      // "" stands for a Rendering without overrides. If the error also occurs there, the template causes it, so the
+      // "" stands for a workload without overrides. If the error also occurs there, the template causes it, so the
       // message does not contain pools or overrides.
       if (std::find(found.begin(), found.end(), "") != found.end()) continue;
       if (cause.field.starts_with("spec.overrides[")) continue;
@@ -211,114 +211,114 @@ class FindingsCollector {
 
 }  // namespace
 
-bool DryRun::MayHave(const Answer& answer, const Cause& cause) {
-  if (answer.known == Answer::Known::kNothing) return true;
+bool DryRun::MayHave(const TrialResult& result, const Cause& cause) {
+  if (result.known == TrialResult::Known::kNothing) return true;
   const bool by_server = !cause.field.starts_with("spec.overrides[");
-  return (by_server && answer.known == Answer::Known::kRendering) || Contains(answer.causes, cause);
+  return (by_server && result.known == TrialResult::Known::kOverrides) || Contains(result.causes, cause);
 }
 
 DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text)
     : client_(client), stores_(stores), text_(text), accepted_(clock) {}
 
-DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
-                            const std::string& digest, std::stop_token stop) {
-  Answer answer;
-  const WriteOptions options{.dry_run = true, .warnings = &answer.warnings};
+TrialResult DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
+                         const std::string& digest, std::stop_token stop) {
+  TrialResult result;
+  const WriteOptions options{.dry_run = true, .warnings = &result.warnings};
   const ResourceType& type = TypeOf(daemon.kind);
   const auto done =
       plan.workload ? client_.Update(type, workload, options, stop) : client_.Create(type, workload, options, stop);
-  for (std::string& warning : answer.warnings) warning = DaemonWarning(daemon.kind, warning);
-  std::erase(answer.warnings, "");
+  for (std::string& warning : result.warnings) warning = DaemonWarning(daemon.kind, warning);
+  std::erase(result.warnings, "");
   if (done) {
     CountDryRun("accepted");
-    accepted_.Put(digest, answer.warnings);
+    accepted_.Put(digest, result.warnings);
   } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
     CountDryRun("refused");
-    answer.causes = CausesOf(done.error(), daemon.kind);
+    result.causes = CausesOf(done.error(), daemon.kind);
   } else if (done.error().http_status == 403 || IsDenialOfWebhook(done.error())) {
     CountDryRun("forbidden");
     // A webhook is called before the validation, so its denial does not show whether the fields are valid.
-    if (IsDenialOfWebhook(done.error())) answer.known = Answer::Known::kRendering;
-    answer.warnings.push_back(TemplatePath(daemon.kind) +
+    if (IsDenialOfWebhook(done.error())) result.known = TrialResult::Known::kOverrides;
+    result.warnings.push_back(TemplatePath(daemon.kind) +
                               ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));
   } else {
     CountDryRun("unknown");
-    answer.known = Answer::Known::kRendering;
+    result.known = TrialResult::Known::kOverrides;
     log::Debug("A dry run has no result",
                {{"yurtappdaemon", daemon.meta.key.ToString()}, {"pool", plan.pool}, {"error", done.error()}});
   }
-  return answer;
+  return result;
 }
 
-std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const Rendering& rendering,
-                                             const PoolPlan& plan, Deadline& deadline, bool may_send) {
+std::optional<TrialResult> DryRun::TryOne(const YurtAppDaemon& daemon, const RenderedWorkload& rendered,
+                                          const PoolPlan& plan, Deadline& deadline, bool may_send) {
   // The reserved part of the memory budget. It is reserved before the workload is rendered or merged. For a new
   // workload, it is reserved after the lookup in the cache, so that the lookup never waits for other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     std::size_t size = RenderedBytes(plan.to.revision->content);
     if (plan.workload) size += plan.workload->object->unpacked_bytes();
-    if (rendering.origin != nullptr) size += rendering.origin->unpacked_bytes();
+    if (rendered.origin != nullptr) size += rendered.origin->unpacked_bytes();
     text.emplace(text_.Take(size, deadline.Token()));
     return !deadline.Passed();
   };
   Result<Json> workload = Json();
   if (plan.workload) {
-    if (!take_text()) return Answer{{}, {}, Answer::Known::kNothing};
+    if (!take_text()) return TrialResult{{}, {}, TrialResult::Known::kNothing};
     PoolPlan merge = plan;
-    if (rendering.origin != nullptr) merge.from = OriginOf(rendering);
+    if (rendered.origin != nullptr) merge.from = OriginOf(rendered);
     workload = MergedWorkload(daemon, merge, plan.workload->object->Parse());
-    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+    if (!workload) return TrialResult{RenderCauses(workload.error(), daemon.kind), {}};
     (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of the status would cause conflicts.
     workload->erase("status");
   }
   const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
   if (auto warnings = accepted_.Find(digest)) {
     CountDryRun("cached");
-    return Answer{{}, *std::move(warnings)};
+    return TrialResult{{}, *std::move(warnings)};
   }
   if (!may_send) return std::nullopt;
   if (!plan.workload) {
-    if (!take_text()) return Answer{{}, {}, Answer::Known::kNothing};
+    if (!take_text()) return TrialResult{{}, {}, TrialResult::Known::kNothing};
     workload = NewWorkload(daemon, plan);
-    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+    if (!workload) return TrialResult{RenderCauses(workload.error(), daemon.kind), {}};
   }
   text->ShrinkTo(MeasureJson(*workload).text);  // Other reviews may use the rest while the request runs.
   return Send(daemon, plan, *workload, digest, deadline.Token());
 }
 
-Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
-  const std::vector<Rendering> renderings =
-      DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return deadline.Passed(); });
-  if (renderings.empty()) return {};
+Findings DryRun::Try(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
+  const std::vector<RenderedWorkload> workloads =
+      DistinctWorkloads(daemon, before, stores_, kMaxWorkloads, [&] { return deadline.Passed(); });
+  if (workloads.empty()) return {};
 
-  if (renderings.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
+  if (workloads.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
 
   struct Outcome {
-    Answer now;
-    Answer then;  // the result for the spec of `before`; set only if `now` has causes
+    TrialResult now;
+    TrialResult then;  // the result for the spec of `before`; set only if `now` has causes
   };
-  std::vector<Outcome> results(renderings.size());
-  const auto ask = [&](std::size_t i, bool may_send) {
-    auto now = AskOne(daemon, renderings[i], renderings[i].plan, deadline, may_send);
+  std::vector<Outcome> results(workloads.size());
+  const auto try_one = [&](std::size_t i, bool may_send) {
+    auto now = TryOne(daemon, workloads[i], workloads[i].plan, deadline, may_send);
     if (!now) return false;
     results[i].now = *std::move(now);
     if (results[i].now.causes.empty() || before == nullptr) return true;
-    results[i].then.known = Answer::Known::kNothing;  // until there is a result
-    auto then = AskOne(daemon, renderings[i], renderings[i].before, deadline, may_send);
+    results[i].then.known = TrialResult::Known::kNothing;  // until there is a result
+    auto then = TryOne(daemon, workloads[i], workloads[i].before, deadline, may_send);
     if (!then) return false;
     results[i].then = *std::move(then);
-    if (renderings[i].unknown_origin) {
-      results[i].then.known = std::min(results[i].then.known, Answer::Known::kRendering);
+    if (workloads[i].unknown_origin) {
+      results[i].then.known = std::min(results[i].then.known, TrialResult::Known::kOverrides);
     }
     return true;
   };
-  // This thread handles the Renderings up to the first that needs a request. If no Rendering needs a request, other
+  // This thread handles the workloads up to the first that needs a request. If no workload needs a request, other
   // threads are not started.
-  std::size_t answered = 0;
-  while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
-  ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {
-    if (!deadline.Passed()) ask(answered + i, true);
+  std::size_t done = 0;
+  while (done < workloads.size() && !deadline.Passed() && try_one(done, false)) ++done;
+  ParallelFor(workloads.size() - done, kParallel, [&](std::size_t i) {
+    if (!deadline.Passed()) try_one(done + i, true);
   });
 
   FindingsCollector collector;
@@ -328,7 +328,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
       if (MayHave(results[i].then, cause)) {
         collector.Warn(cause.field + ": " + cause.message);
       } else {
-        collector.Reject(cause, Where(renderings[i]));
+        collector.Reject(cause, Where(workloads[i]));
       }
     }
   }

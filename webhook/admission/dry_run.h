@@ -15,13 +15,21 @@
 #include "webhook/admission/acceptance_cache.h"
 #include "webhook/admission/admission_stores.h"
 #include "webhook/admission/deadline.h"
-#include "webhook/admission/renderings.h"
+#include "webhook/admission/rendered_workloads.h"
 
 namespace yad {
 
 struct Findings {
   std::vector<Cause> rejections;  // the fields are paths in the YurtAppDaemon; no duplicates
   std::vector<std::string> warnings;
+};
+
+// The result of the dry run of one object.
+struct TrialResult {
+  std::vector<Cause> causes;  // the errors; empty if the object is not rejected
+  std::vector<std::string> warnings;
+  enum class Known { kNothing, kOverrides, kAll };
+  Known known = Known::kAll;  // the kinds of errors that are known; kOverrides: only errors in overrides
 };
 
 // Limits the memory for all dry runs in this process: the maximum size of their workloads as encoded JSON, in bytes. (A
@@ -47,24 +55,18 @@ class DryRun {
   // - A 403 or a Warning header is a warning. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
   // - Any other response, or no response in time, has no effect.
-  Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
+  Findings Try(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
-  struct Answer {
-    std::vector<Cause> causes;  // the errors; empty if the workload is not rejected
-    std::vector<std::string> warnings;
-    enum class Known { kNothing, kRendering, kAll };
-    Known known = Known::kAll;  // the kinds of errors that are known; kRendering: only errors in overrides
-  };
   // Returns whether the workload with this result has the error `cause`. Also returns true if the result is incomplete,
   // and the workload may have the error.
-  static bool MayHave(const Answer& answer, const Cause& cause);
-  // Returns the result for one workload. `plan` is rendering.plan for the new spec, or rendering.before for the old
+  static bool MayHave(const TrialResult& result, const Cause& cause);
+  // Returns the result for one workload. `plan` is rendered.plan for the new spec, or rendered.before for the old
   // spec. Returns nullopt if the result is not in the cache and `may_send` is false.
-  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const Rendering& rendering, const PoolPlan& plan,
-                               Deadline& deadline, bool may_send);
-  Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
-              std::stop_token stop);
+  std::optional<TrialResult> TryOne(const YurtAppDaemon& daemon, const RenderedWorkload& rendered, const PoolPlan& plan,
+                                    Deadline& deadline, bool may_send);
+  TrialResult Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
+                   std::stop_token stop);
 
   Client& client_;
   const AdmissionStores stores_;

@@ -1,5 +1,3 @@
-#include "webhook/admission/rollout_warnings.h"
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +12,7 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 #include "webhook/admission/warning_list.h"
+#include "webhook/admission/warnings.h"
 
 namespace yad {
 namespace {
@@ -21,7 +20,7 @@ namespace {
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
 // Returns the problem of an entry in the annotation `approve`; "" if the entry approves a group.
-std::string FaultOf(const std::string& entry, const std::string& update, const UpdateStrategy& strategy) {
+std::string ProblemOf(const std::string& entry, const std::string& update, const UpdateStrategy& strategy) {
   const std::size_t slash = entry.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == entry.size()) {
     return Quoted(entry) + " is not of the form \"<status.updateRevision>/<group>\"";
@@ -154,8 +153,8 @@ std::string ApprovalWarning(const Json& object, const Json& old_object) {
   if (strategy == nullptr || !parsed) return "";
   const std::string update = StringAt(old_object, {"status", "updateRevision"});
   for (const std::string& entry : ApprovalEntries(text)) {
-    if (const std::string fault = FaultOf(entry, update, parsed->strategy); !fault.empty()) {
-      return std::string("metadata.annotations[") + kApproveAnnotation + "]: " + fault;
+    if (const std::string problem = ProblemOf(entry, update, parsed->strategy); !problem.empty()) {
+      return std::string("metadata.annotations[") + kApproveAnnotation + "]: " + problem;
     }
   }
   return "";

@@ -1,5 +1,3 @@
-#include "webhook/admission/service_check.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,7 +8,8 @@
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
-#include "webhook/admission/renderings.h"
+#include "webhook/admission/rendered_workloads.h"
+#include "webhook/admission/trials.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
@@ -38,36 +37,31 @@ std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const Admiss
   return first;
 }
 
-struct Answer {
-  std::vector<Cause> causes;
-  std::vector<std::string> warnings;
-  bool known = true;  // false: no response, or a response that does not show whether the Service is valid
-};
-
 bool IsTaken(const std::string& message) { return message.find("already allocated") != std::string::npos; }
 
-Answer AnswerOf(const Error& error) {
-  Answer answer;
+TrialResult ResultOf(const Error& error) {
+  TrialResult result;
   const bool undecodable =
       error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos;
   if (error.http_status == 403 || (error.http_status != 422 && IsDenialOfWebhook(error))) {
-    answer.known = !IsDenialOfWebhook(error);  // A webhook is called before the validation of the fields.
-    answer.warnings.push_back(std::string(kPath) + ": the cluster forbids this Service now: " + error.message);
+    // A webhook is called before the validation of the fields.
+    if (IsDenialOfWebhook(error)) result.known = TrialResult::Known::kNothing;
+    result.warnings.push_back(std::string(kPath) + ": the cluster forbids this Service now: " + error.message);
   } else if (undecodable || (error.http_status == 422 && error.causes.empty())) {
-    answer.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});
+    result.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});
   } else if (error.http_status == 422) {
     for (const Cause& cause : error.causes) {
       const std::string field = cause.field.empty() ? kPath : std::string(kPath) + "." + cause.field;
       if (IsTaken(cause.message)) {
-        answer.warnings.push_back(field + ": " + cause.message);
+        result.warnings.push_back(field + ": " + cause.message);
       } else {
-        answer.causes.push_back({field, cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
+        result.causes.push_back({field, cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
       }
     }
   } else {
-    answer.known = false;
+    result.known = TrialResult::Known::kNothing;
   }
-  return answer;
+  return result;
 }
 
 class ServiceTrial {
@@ -83,21 +77,18 @@ class ServiceTrial {
     if (live && ControlledBy(ParseMeta(*live), daemon_.meta.uid)) live_ = *std::move(live);
   }
 
-  Answer Of(const YurtAppDaemon& version) {
-    Answer answer;
-    if (deadline_.Passed()) {
-      answer.known = false;
-      return answer;
-    }
-    const WriteOptions options{.dry_run = true, .warnings = &answer.warnings};
+  TrialResult Of(const YurtAppDaemon& version) {
+    if (deadline_.Passed()) return {{}, {}, TrialResult::Known::kNothing};
+    TrialResult result;
+    const WriteOptions options{.dry_run = true, .warnings = &result.warnings};
     const Json rendered = RenderService(ContentFor(version), pool_);
     Json service = live_.is_null() ? NewService(rendered, daemon_, name_) : MergeService(rendered, daemon_, live_);
     service["metadata"].erase("resourceVersion");
     const auto done = live_.is_null() ? client_.Create(kServiceType, service, options, deadline_.Token())
                                       : client_.Update(kServiceType, service, options, deadline_.Token());
-    for (std::string& warning : answer.warnings) warning = std::string(kPath) + ": " + warning;
-    if (done) return answer;
-    return AnswerOf(done.error());
+    for (std::string& warning : result.warnings) warning = std::string(kPath) + ": " + warning;
+    if (done) return result;
+    return ResultOf(done.error());
   }
 
  private:
@@ -120,15 +111,15 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   // an annotation), and a variable of 12 bytes may be replaced with a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   ServiceTrial trial(wanted, client, stores, deadline);
-  Answer now = trial.Of(wanted);
+  TrialResult now = trial.Of(wanted);
   findings.warnings = std::move(now.warnings);
   if (now.causes.empty()) return findings;
-  const Answer then = had ? trial.Of(*before) : Answer();
+  const TrialResult then = had ? trial.Of(*before) : TrialResult();
   for (Cause& cause : now.causes) {
     const bool is_known = std::any_of(then.causes.begin(), then.causes.end(), [&](const Cause& other) {
       return other.field == cause.field && other.message == cause.message;
     });
-    if (is_known || !then.known) {
+    if (is_known || then.known == TrialResult::Known::kNothing) {
       findings.warnings.push_back(cause.field + ": " + cause.message);
     } else {
       findings.rejections.push_back(std::move(cause));

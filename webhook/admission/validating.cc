@@ -5,13 +5,11 @@
 
 #include "operator/api/yurtappdaemon.h"
 #include "operator/workload/semantics.h"
-#include "webhook/admission/check_trial.h"
 #include "webhook/admission/deadline.h"
 #include "webhook/admission/defaulting.h"
-#include "webhook/admission/known_faults.h"
-#include "webhook/admission/rollout_warnings.h"
-#include "webhook/admission/service_check.h"
-#include "webhook/admission/template_faults.h"
+#include "webhook/admission/known_errors.h"
+#include "webhook/admission/template_errors.h"
+#include "webhook/admission/trials.h"
 #include "webhook/admission/warnings.h"
 
 namespace yad {
@@ -100,16 +98,16 @@ void AddEndlessChecks(const Json& object, FieldErrors& errors) {
 }
 
 struct Checked {
-  FieldErrors faults;
-  bool parses = false;  // false: `faults` contains the reason
+  FieldErrors errors;
+  bool parses = false;  // false: `errors` contains the reason
 };
 
 Checked CheckSpec(const Json& object) {
   Checked checked;
-  checked.faults = ValidateYurtAppDaemon(object);
-  checked.parses = checked.faults.empty();
-  checked.faults.Append(TemplateFaults(object));
-  AddEndlessChecks(object, checked.faults);
+  checked.errors = ValidateYurtAppDaemon(object);
+  checked.parses = checked.errors.empty();
+  checked.errors.Append(TemplateErrors(object));
+  AddEndlessChecks(object, checked.errors);
   return checked;
 }
 
@@ -167,13 +165,13 @@ void Append(Findings more, Findings& findings) {
 
 // Allows an update that does not change the spec. Warns if the update sets a removal token or an approval that has no
 // effect.
-AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
-  AdmissionAnswer answer = AdmissionAnswer::Allowed();
+AdmissionResponse AllowSameSpec(const AdmissionRequest& request) {
+  AdmissionResponse response = AdmissionResponse::Allowed();
   for (std::string warning :
        {RemovalTokenWarning(request.object, request.old_object), ApprovalWarning(request.object, request.old_object)}) {
-    if (!warning.empty()) answer.warnings.push_back(std::move(warning));
+    if (!warning.empty()) response.warnings.push_back(std::move(warning));
   }
-  return answer;
+  return response;
 }
 
 }  // namespace
@@ -189,32 +187,32 @@ bool SameSpec(const Json& object, const Json& old_object) {
          SameTemplate(now.stateful_set, before.stateful_set);
 }
 
-AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime answer_until) {
+AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTime respond_until) {
   const Json& object = request.object;
-  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionResponse::Allowed();
   const bool update = request.old_object.is_object();
   if (update && SameSpec(object, request.old_object)) return AllowSameSpec(request);
 
   Checked checked = CheckSpec(object);
   const Checked old_checked = update ? CheckSpec(request.old_object) : Checked();
-  SortedFaults faults = SortFaults(std::move(checked.faults), old_checked.faults);
+  SortedErrors errors = SortErrors(std::move(checked.errors), old_checked.errors);
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
-    faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
+    errors.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
   }
-  std::vector<Cause> rejections = ToCauses(faults.fresh);
+  std::vector<Cause> rejections = ToCauses(errors.fresh);
   std::vector<Cause> reported = rejections;
   std::vector<std::string> warnings;
-  for (const FieldError& fault : faults.known) {
-    warnings.push_back(fault.ToString());
-    reported.push_back(fault.ToCause());
+  for (const FieldError& error : errors.known) {
+    warnings.push_back(error.ToString());
+    reported.push_back(error.ToCause());
   }
   const auto daemon = ParseFor(request, object, checked.parses);
   if (daemon) {
     const auto before = update ? ParseFor(request, request.old_object, old_checked.parses)
                                : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
-    Deadline deadline(clock_, answer_until);
+    Deadline deadline(clock_, respond_until);
     const YurtAppDaemon* const old = before ? &*before : nullptr;
-    Findings findings = dry_run_.Ask(*daemon, old, deadline);
+    Findings findings = dry_run_.Try(*daemon, old, deadline);
     if (!IsReportedForServices(reported)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
     if (checked.parses && rejections.empty())
       Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
@@ -228,23 +226,23 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
       }
     }
     for (Cause& cause : findings.rejections) {
-      if (!IsReported(cause, reported, faults.fresh.size())) rejections.push_back(std::move(cause));
+      if (!IsReported(cause, reported, errors.fresh.size())) rejections.push_back(std::move(cause));
     }
     for (std::string& warning : findings.warnings) {
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
         warnings.push_back(std::move(warning));
     }
   }
-  AdmissionAnswer answer;
+  AdmissionResponse response;
   if (!rejections.empty()) {
-    answer = AdmissionAnswer::Invalid(request, rejections);
-  } else if (!faults.known.empty() && !checked.parses) {
+    response = AdmissionResponse::Invalid(request, rejections);
+  } else if (!errors.known.empty() && !checked.parses) {
     warnings.push_back(
-        "spec: the stored spec has these faults already; the operator does not reconcile the YurtAppDaemon until they "
+        "spec: the stored spec has these errors already; the operator does not reconcile the YurtAppDaemon until they "
         "are fixed");
   }
-  answer.warnings = std::move(warnings);
-  return answer;
+  response.warnings = std::move(warnings);
+  return response;
 }
 
 }  // namespace yad

@@ -8,8 +8,8 @@
 #include "operator/client/client.h"
 #include "webhook/admission/admission_review.h"
 #include "webhook/admission/admission_stores.h"
-#include "webhook/admission/check_trial.h"
 #include "webhook/admission/dry_run.h"
+#include "webhook/admission/trials.h"
 
 namespace yad {
 
@@ -27,7 +27,7 @@ class Validator {
         check_query_(std::move(check_query)),
         dry_run_(client, stores, clock, text_) {}
 
-  // Returns the response to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
+  // Returns the response to a CREATE or an UPDATE. Waits for the apiserver until `respond_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
   // - Reports all static errors together. Static errors are found without the apiserver. An error that the old spec
@@ -37,7 +37,7 @@ class Validator {
   // - If there are no new static errors, and the spec can be parsed, also tries the checks (TryChecks).
   // - If there are no static errors at all, warns about probable mistakes.
   // - If less than Deadline::kLeast remains, does not send requests and uses only the caches.
-  AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
+  AdmissionResponse Validate(const AdmissionRequest& request, SteadyTime respond_until);
 
  private:
   Client& client_;

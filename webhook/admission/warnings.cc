@@ -13,7 +13,6 @@
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"
-#include "webhook/admission/rollout_warnings.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {

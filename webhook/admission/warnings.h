@@ -7,6 +7,7 @@
 
 #include "operator/api/yurtappdaemon.h"
 #include "operator/client/client.h"
+#include "operator/runtime/store.h"
 #include "webhook/admission/admission_stores.h"
 #include "webhook/admission/deadline.h"
 
@@ -24,6 +25,30 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline
 
 // Returns a warning if an update sets annotation allow-removal to a token that does not allow a removal; "" otherwise.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);
+
+// The next functions are about rollouts (rollout_warnings.cc).
+
+// Warns of probable mistakes in updateStrategy.rollingUpdate.groups: a group without pools, a pool that does not exist,
+// and a pool that is already in an earlier group. Also warns of prefetch without groups.
+void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
+
+// Warns of update windows whose time zone can't be read on this system. These windows stay closed.
+void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out);
+
+// Warns of selected NodePools with a hold or with update windows if the strategy is All or OnDelete, because these
+// strategies ignore both. Warns of windows only if the strategy's type is new. `before` is null for a new object.
+void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before, const std::vector<ObjectPtr>& pools,
+                        std::vector<std::string>& out);
+
+// Warns of an edit that rolls out a template again after it has failed and was rolled back. `before` is null for a new
+// object. There are two such edits:
+// - The edit changes only replicas. It makes a new revision, which has the same template.
+// - The edit changes the strategy to All, and does not fix the template. All does not exclude failed revisions.
+void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out);
+
+// Returns a warning if a request sets the annotation `approve` and an entry does not approve a group; "" otherwise.
+// `old_object` is null for a new object.
+std::string ApprovalWarning(const Json& object, const Json& old_object);
 
 }  // namespace yad
 

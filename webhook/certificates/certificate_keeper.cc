@@ -60,7 +60,7 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
       std::lock_guard lock(mutex_);
       awake_ = false;
     }
-    const Result<WallTime> again = TryPass(stop);
+    const Result<WallTime> again = CatchExceptions([&] { return Pass(stop); });
     if (stop.stop_requested()) break;
     RecordOutcome(again);
     if (!again || wrote_) {
@@ -112,10 +112,6 @@ void CertificateKeeper::RecordOutcome(const Result<WallTime>& outcome) {
   const std::string before = failure_.With([&](std::string& value) { return std::exchange(value, text); });
   if (failed && before != text)
     log::Warn("the webhook's certificates can't be kept valid; trying again", {{"error", outcome.error()}});
-}
-
-Result<WallTime> CertificateKeeper::TryPass(const std::stop_token& stop) {
-  return CatchExceptions([&] { return Pass(stop); });
 }
 
 CertificateKeeper::Snapshot CertificateKeeper::Cached() const {

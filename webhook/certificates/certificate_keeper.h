@@ -80,7 +80,6 @@ class CertificateKeeper {
   bool Synced() const;
   void AwaitWake(WallTime until, const std::stop_token& stop);
   void RecordOutcome(const Result<WallTime>& outcome);
-  Result<WallTime> TryPass(const std::stop_token& stop);
   Snapshot Cached() const;
   Result<Snapshot> Read(const std::stop_token& stop);
   Result<std::optional<Json>> Read(const CachedObject& object, const std::stop_token& stop);

@@ -55,13 +55,6 @@ std::vector<CertPtr> ReadAll(const std::string& pem) {
   return certificates;
 }
 
-KeyPtr ReadKey(const std::string& pem) {
-  const BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  // Without a callback, OpenSSL would read the passphrase of an encrypted key from the terminal.
-  const auto no_passphrase = [](char*, int, int, void*) { return -1; };
-  return KeyPtr(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
-}
-
 std::string ToPem(X509& certificate) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   return PEM_write_bio_X509(bio.get(), &certificate) == 1 ? Written(bio.get()) : "";
@@ -200,8 +193,7 @@ Status VerifyServer(const std::string& certificate, const std::string& bundle, c
 Status VerifyKey(const CertificatePair& pair) {
   const std::vector<CertPtr> certificates = ReadAll(pair.certificate);
   if (certificates.empty()) return Fail(Reason::kConfig, "there is no certificate");
-  const KeyPtr key = ReadKey(pair.key);
-  if (key == nullptr) return Complaint(Reason::kConfig, "there is no private key");
+  YAD_TRY(const KeyPtr key, ReadPrivateKey(pair.key, "the key"));
   if (X509_check_private_key(certificates[0].get(), key.get()) != 1)
     return Complaint(Reason::kConfig, "the key does not belong to the certificate");
   return {};

@@ -8,7 +8,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
@@ -42,7 +41,6 @@ constexpr std::size_t kMaxHeader = 16 * 1024;
 constexpr std::size_t kMaxBuffer = 64 * 1024;
 constexpr std::size_t kFirstRead = 4 * 1024;  // the largest buffer of an idle connection
 constexpr int kIoThreads = 2;
-constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::chrono::seconds kFarewellTime{1};  // for the client's response to a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
 // The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
@@ -125,14 +123,11 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Returns the time (in ticks of the steady clock) at which the connection began to wait for its client. Returns 0
-  // while the handler runs, and after an abort. Thread-safe, like Drain and Abort.
-  // - The connection waits for a handshake, for a request, or for the client to read a reply or to close the
-  //   connection.
-  // - More bytes of the same request do not change the time: a client may send a request that never ends.
+  // The connection waits for a handshake, for a request, or for the client to read a reply or to close the connection.
+  // More bytes of the same request do not change the time: a client may send a request that never ends.
   SteadyTime::rep waits_since() const override { return aborted_ ? 0 : waits_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle; otherwise, closes it after its
-  // reply.
+  // reply. Thread-safe.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
       if (!self->request_begun_) self->Close();
@@ -257,7 +252,7 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
   void Handled(HttpsReply reply, Then then) {
     WaitForClient();
     if (!Hold(reply.body.size())) reply = Plain(503, "the memory for response bodies is used up; try again");
-    Answer(std::move(reply), then);
+    Send(std::move(reply), then);
   }
 
   // Replies to a request that can't be passed to a handler.
@@ -277,12 +272,12 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
   void Reject(int status, const std::string& text) {
     parser_.reset();
     Hold(0);
-    Answer(Plain(status, text), Then::kDiscard);
+    Send(Plain(status, text), Then::kDiscard);
   }
 
   // Sends a reply. Does not change waits_since_, so the connection still counts as waiting for its client. If the
   // client does not read the reply, MakeRoom can close the connection.
-  void Answer(HttpsReply reply, Then then) {
+  void Send(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
     response_ = {};
@@ -295,9 +290,9 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
     if (head_) response_.body().clear();  // Content-Length stays.
     then_ = then;
     Expire(shared_.options.read_timeout);
-    http::async_write(stream_, response_, Handler(&Session::OnAnswered));
+    http::async_write(stream_, response_, Handler(&Session::OnSent));
   }
-  void OnAnswered(error_code error, std::size_t) {
+  void OnSent(error_code error, std::size_t) {
     response_ = {};
     Hold(0);
     if (error) return;
@@ -359,25 +354,11 @@ struct HttpsServer::Impl {
   net::strand<net::io_context::executor_type> strand{context.get_executor()};
   tcp::acceptor acceptor{strand};
   int port = 0;  // the port of the acceptor, kept after the acceptor is closed
-  net::steady_timer accept_retry{strand};
+  AcceptLoop accept{acceptor, [this](tcp::socket socket) { Begin(std::move(socket)); }, &context};
   std::list<std::weak_ptr<Session>> sessions;
 
-  void Accept() {
-    acceptor.async_accept(net::make_strand(context), [this](error_code error, tcp::socket socket) {
-      if (shared.draining || error == net::error::operation_aborted) return;
-      if (error) {
-        // The process may be out of file descriptors, so an immediate retry would loop.
-        accept_retry.expires_after(kAcceptRetry);
-        return accept_retry.async_wait([this](error_code cancelled) {
-          if (!cancelled) Accept();
-        });
-      }
-      Accept();
-      Begin(std::move(socket));
-    });
-  }
-
   void Begin(tcp::socket socket) {
+    if (shared.draining) return;
     const std::shared_ptr<SSL_CTX> pair = certificate->context();
     if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the client may reach another replica.
     SSL_CTX_up_ref(pair.get());                  // The ssl::context below releases one reference.
@@ -423,7 +404,7 @@ struct HttpsServer::Impl {
 
   Status Run(std::stop_token stop) {
     auto work = net::make_work_guard(context);
-    net::post(strand, [this] { Accept(); });
+    net::post(strand, [this] { accept.Start(); });
     std::vector<std::jthread> threads;
     for (int i = 0; i < kIoThreads; ++i) threads.emplace_back([this] { RunContext(); });
 
@@ -436,7 +417,6 @@ struct HttpsServer::Impl {
       net::post(strand, [this, what] {
         error_code ignored;
         acceptor.close(ignored);
-        accept_retry.cancel();
         for (const auto& weak : sessions) {
           if (const auto session = weak.lock()) (session.get()->*what)();
         }

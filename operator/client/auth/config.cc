@@ -115,11 +115,8 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
                                      " (is automountServiceAccountToken false?)");
   }
   config.tls_files.ca = directory + "/ca.crt";
-  Result<std::string> ca = ReadSmallFile(config.tls_files.ca);
+  Result<std::string> ca = ReadNonEmptyFile(config.tls_files.ca);
   if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
-  // With an empty CA, the client would trust the system's CAs.
-  if (Trim(*ca).empty())
-    return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + config.tls_files.ca + ": the file is empty");
   config.ca_pem = std::move(*ca);
   const Result<std::string> ns = ReadSmallFile(directory + "/namespace");
   if (ns && !Trim(*ns).empty()) config.ns = Trim(*ns);

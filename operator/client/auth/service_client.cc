@@ -13,10 +13,7 @@ namespace yad {
 Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions& options) {
   TlsMaterial material;
   if (!options.ca_file.empty()) {
-    YAD_TRY(material.ca_pem, ReadSmallFile(options.ca_file));
-    // Otherwise, an empty CA file would make the client trust the system's CAs.
-    if (Trim(material.ca_pem).empty())
-      return Fail(Reason::kConfig, options.ca_file + ": the file contains no certificate");
+    YAD_TRY(material.ca_pem, ReadNonEmptyFile(options.ca_file));
   }
   TlsFiles paths;
   paths.ca = options.ca_file;

@@ -1,7 +1,7 @@
 #include "operator/client/transport/server_address.h"
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <string_view>
 
@@ -63,15 +63,14 @@ bool Split(std::string_view url, Parts& to) {
 std::string PercentDecoded(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escaped = text[i] == '%' && i + 2 < text.size() &&
-                         std::isxdigit(static_cast<unsigned char>(text[i + 1])) != 0 &&
-                         std::isxdigit(static_cast<unsigned char>(text[i + 2])) != 0;
-    if (!escaped) {
+    const char* const digits = text.data() + i + 1;
+    unsigned byte = 0;
+    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
       out += text[i];
-      continue;
     }
-    out += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
-    i += 2;
   }
   return out;
 }

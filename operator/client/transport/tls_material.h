@@ -7,7 +7,6 @@
 #include <string>
 
 #include "operator/base/clock.h"
-#include "operator/base/error.h"
 
 namespace yad {
 
@@ -25,8 +24,6 @@ struct TlsFiles {
   std::string ca;
   std::string client_cert;
   std::string client_key;
-
-  bool empty() const { return ca.empty() && client_cert.empty() && client_key.empty(); }
 };
 
 // Reads certificates from files and caches them. Thread-safe.

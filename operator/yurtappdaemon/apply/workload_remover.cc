@@ -42,18 +42,21 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
     // This removal deletes a duplicate, and keeps another workload of the pool. If the caches lag, the operator may
-    // already have deleted the kept workload, and the pool would lose both. So the kept workload is read from the
-    // server.
+    // already have deleted the kept workload, and the pool would lose both. Or the kept workload may have become
+    // unavailable, and only the duplicate serves. So the kept workload is read from the server.
     const ObjectMeta& kept = removal.kept->object->meta();
-    const auto now = client_.GetMeta(type, kept.key, stop);
-    if (!now)
-      return Fail(Reason::kConflict, "the other workload of the pool could not be read: " + now.error().message);
-    if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
+    const auto live = client_.Get(type, kept.key, stop);
+    if (!live)
+      return Fail(Reason::kConflict, "the other workload of the pool could not be read: " + live.error().message);
+    const WorkloadRef now = MakeWorkloadRef(writer_.ToStored(*live));
+    const ObjectMeta& meta = now.object->meta();
+    if (meta.uid != kept.uid || meta.deleting() || !ControlledBy(meta, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " was deleted or replaced after it was read");
     // The caches show only workloads with this label. If the kept workload has lost the label, the operator would not
     // see the workload, and would create another workload.
-    if (now->Label(kPoolNameLabel) != removal.kept->pool)
+    if (meta.Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " has lost label " + kPoolNameLabel);
+    if (!now.state().available()) return Fail(Reason::kConflict, kept.key.ToString() + " is no longer available");
   } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
     return left;
   }

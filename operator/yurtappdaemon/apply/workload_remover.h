@@ -25,7 +25,7 @@ class WorkloadRemover {
   // whose removal needs a token must not be removed.
   Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
   // Deletes one workload. Fails with kNotFound if it is already gone. Before the deletion, live reads confirm:
-  // - for a duplicate, that the other workload of the pool still exists
+  // - for a duplicate, that the other workload of the pool still exists and is available
   // - for the workload of an unselected pool, that it may be removed (checks.MayRemove)
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
 

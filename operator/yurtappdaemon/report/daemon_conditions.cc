@@ -171,7 +171,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
                         (offline && view.reason == kCheckFailed) || IsRejectedOffline(view, results[i]);
     const bool waits_for_user = plan.waits_for_user;
     counts.updated += view.updated;
-    counts.ready += view.healthy && !failed && !offline;
+    counts.ready += view.ready && !offline;
     counts.failed += failed;
     counts.offline += offline;
     counts.invalid_names += results[i].failure_reason == kInvalidPoolName;

@@ -30,7 +30,8 @@ bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::stri
   if (old == nullptr) return context.unlisted_were_ready;
   if (old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
-  return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
+  return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
+         phase == PoolPhase::kUnhealthy || (phase == PoolPhase::kOffline && old->scaled_from() > 0);
 }
 
 // Returns the message that describes how the wait will end.
@@ -127,7 +128,9 @@ class View {
         result_.outstanding && (plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt);
     // An outstanding repair does not show the health of the workload.
     const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
-    view_.healthy = view_.workload != nullptr && !deleting_ && !change_outstanding && state_->healthy;
+    const bool healthy = view_.workload != nullptr && !deleting_ && state_->healthy;
+    view_.healthy = healthy && !change_outstanding;
+    view_.ready = healthy && (!change_outstanding || !result_.failure_reason.empty());
     updated_now_ = UpdatesWorkload(plan_) && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
     fresh_ = begins || plan_.action == WorkloadAction::kCreate;
@@ -215,6 +218,9 @@ class View {
   void SetPhase() {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
+      // The phase does not show that the pool has been healthy on its revision. So scaledFrom is set.
+      if (!rolling() && been_healthy_ && state_ != nullptr)
+        view_.scaled_from = std::max<std::int64_t>(state_->wanted, 1);
       if (plan_.offline_after_update) {
         SetOfflineAfterUpdate();
       } else if (view_.reason.empty()) {

@@ -29,7 +29,7 @@ struct PoolView {
   WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if time does not count
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
-  std::int64_t scaled_from = 0;           // spec.replicas before the current scaling or a rejected repair; 0 is omitted
+  std::int64_t scaled_from = 0;           // spec.replicas when it was healthy, if the phase hides this; 0 is omitted
   std::string healthy_since;              // the start of an unfinished soak; only with scaled_from
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began
@@ -39,6 +39,7 @@ struct PoolView {
   bool joining = false;                   // PoolHealth::joins
 
   bool healthy = false;      // in its workload's current generation, without an outstanding write
+  bool ready = false;        // its workload is healthy, on any revision, even if the server rejects a write
   bool soaking = false;      // healthy, but not for minReadySeconds yet
   bool verifying = false;    // not all checks of its update have passed
   bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write

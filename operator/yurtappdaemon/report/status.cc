@@ -40,7 +40,7 @@ bool UnlistedWereReady(const StatusInput& input) {
 
 // Returns the pool's entry in status.pools, with its transition time. This time changes with:
 // - the phase or the revision
-// - the start and the end of scaling (scaledFrom)
+// - the start and the end of scaling (scaledFrom); not for an Offline pool, which is not scaled
 // - for an Offline pool: whether it counts against its update (IsOfflineAfterUpdate). So the time of an outage does not
 //   count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
@@ -48,8 +48,9 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
   if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
-      !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
-      (view.phase != PoolPhase::kOffline || IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason))) {
+      !old->last_transition_text().empty() &&
+      (view.phase == PoolPhase::kOffline ? IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason)
+                                         : (old->scaled_from() > 0) == (view.scaled_from > 0))) {
     view.since = old->last_transition_text();
     // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
     // (ShiftTimes).

@@ -270,6 +270,25 @@ TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedReleasesItsNodes) {
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
+TEST(CapacityReconcilerTest, ReleaseIsUndoneIfTheCrdOfTheAutoscalersIsDeleted) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
+  for (int i = 0; i < 60 && world.PhaseOf("n1") != "Releasing"; ++i) world.Run(1);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "GET" || request.resource != "nodepoolautoscalers") return std::nullopt;
+    return FakeCluster::Fault{Rejection(404, "NotFound", "the server could not find the requested resource")};
+  });
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_THAT(world.NodeNow("n1").taints, IsEmpty());
+  world.cluster.ClearWrites();
+  world.Run(60);
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
 TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutATaint) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");

@@ -30,7 +30,7 @@ std::string ReadAll(Watch& watch) {
   }
 }
 
-std::unique_ptr<StreamWatch> WatchOf(const std::vector<std::string>& chunks, bool breaks = false) {
+std::unique_ptr<Watch> WatchOf(const std::vector<std::string>& chunks, bool breaks = false) {
   FakeTransport transport;
   auto stream = transport.Open({}, {});
   auto test_end = transport.TakeStream();
@@ -40,7 +40,7 @@ std::unique_ptr<StreamWatch> WatchOf(const std::vector<std::string>& chunks, boo
   } else {
     test_end->End();
   }
-  return std::make_unique<StreamWatch>(std::move(*stream));
+  return std::make_unique<Watch>(std::move(*stream));
 }
 
 std::string Decode(const std::vector<std::string>& chunks, bool breaks = false) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
 namespace yad {
@@ -20,6 +21,7 @@ const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 // of yurt-app-manager.
 class YurtManagerTest : public ::testing::Test {
  protected:
+  YurtManagerTest() { clock_.SetWall(kTimeNow); }
   static HttpResponse Answer(int status, const Json& body) {
     return {status, {{"content-type", "application/json"}}, body.dump()};
   }
@@ -40,7 +42,12 @@ class YurtManagerTest : public ::testing::Test {
     if (request.path.find("webhook") != std::string::npos) return Found(webhooks_);
     return Found(request.path.ends_with("/kube-system/leases/yurt-app-manager") ? app_manager_lease_ : lease_);
   }
-  std::string WhyNot() { return WhyNotNodePool(client_, kTimeNow, {}).value(); }
+  // Returns the result of a process that has not observed the Leases yet.
+  std::string WhyNot() {
+    seen_.clear();
+    return WhyNotAgain();
+  }
+  std::string WhyNotAgain() { return WhyNotNodePool(client_, seen_, clock_, {}).value(); }
 
   static Json Webhooks(const std::string& resource) {
     return {{"webhooks",
@@ -55,6 +62,8 @@ class YurtManagerTest : public ::testing::Test {
   Json webhooks_, lease_, app_manager_lease_;
   int fails_ = 0;  // the HTTP status of failed reads; 0: reads succeed
   std::vector<std::string> paths_;
+  FakeClock clock_;
+  SeenLeases seen_;
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
 };
 
@@ -98,6 +107,26 @@ TEST_F(YurtManagerTest, HeldLeaseOfYurtAppManagerKeepsTheControllerOff) {
   EXPECT_EQ(WhyNot(), "") << "the lease has expired";
 }
 
+TEST_F(YurtManagerTest, LeaseThatIsRenewedIsHeldWhateverTheClocksShow) {
+  for (const char* hour : {"06", "10"}) {
+    SCOPED_TRACE(hour);
+    const auto renew = [&](int minute) {
+      app_manager_lease_ = Lease("2026-11-22T" + std::string(hour) + ":0" + std::to_string(minute) + ":00.000000Z");
+    };
+    renew(0);
+    WhyNot();
+    for (int minute = 1; minute < 9; ++minute) {
+      clock_.Advance(std::chrono::minutes(1));
+      renew(minute);
+      EXPECT_THAT(WhyNotAgain(), HasSubstr("Lease kube-system/yurt-app-manager is held"));
+    }
+    clock_.Advance(std::chrono::minutes(5) - std::chrono::seconds(1));
+    EXPECT_NE(WhyNotAgain(), "");
+    clock_.Advance(std::chrono::seconds(1));
+    EXPECT_EQ(WhyNotAgain(), "") << "it was not renewed for five minutes";
+  }
+}
+
 TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
   fails_ = 403;
   EXPECT_THAT(WhyNot(), HasSubstr("the operator may not read"));
@@ -105,7 +134,7 @@ TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
 
 TEST_F(YurtManagerTest, FailedReadIsAnError) {
   fails_ = 503;
-  EXPECT_FALSE(WhyNotNodePool(client_, kTimeNow, {}));
+  EXPECT_FALSE(WhyNotNodePool(client_, seen_, clock_, {}));
 }
 
 }  // namespace

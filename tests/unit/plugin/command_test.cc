@@ -321,7 +321,7 @@ TEST_F(FailingWatchTest, DataThatIsNotLiveIsReportedOnce) {
   EXPECT_THAT(err_.str(), Not(HasSubstr("Warning")));
 }
 
-TEST_F(FailingWatchTest, MissingRightToListOrWatchIsAnError) {
+TEST_F(FailingWatchTest, MissingPermissionToListOrWatchIsAnError) {
   const HttpResponse forbidden = StatusResponse(403, "Forbidden", "you may not");
   for (const auto command : {RunStatus, RunPools}) {
     const auto ended = RunFailing(command, forbidden);

@@ -203,7 +203,7 @@ TEST_F(MakePrometheusClientTest, InvalidAddressesAndFilesAreErrorsThatNameThem) 
   EXPECT_THAT(Failure({"prometheus:9090", "", "", ""}), HasSubstr("\"prometheus:9090\" must begin with https://"));
   EXPECT_THAT(Failure({"https://x", "/no/such/ca", "", ""}), HasSubstr("/no/such/ca"));
   EXPECT_THAT(Failure({"https://x", "", "/no/such/token", ""}), HasSubstr("/no/such/token"));
-  EXPECT_THAT(Failure({"https://x", "/dev/null", "", ""}), HasSubstr("/dev/null: the file contains no certificate"));
+  EXPECT_THAT(Failure({"https://x", "/dev/null", "", ""}), HasSubstr("/dev/null: the file is empty"));
   EXPECT_TRUE(PrometheusClient::Make({"http://prometheus.monitoring:9090/prefix", "", "", ""}));
 }
 

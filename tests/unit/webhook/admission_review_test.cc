@@ -26,7 +26,7 @@ Json Review() {
     }})"_json;
 }
 
-Json Answered(const AdmissionAnswer& answer) { return Json::parse(MakeAdmissionReview("the-uid", answer)); }
+Json Answered(const AdmissionResponse& answer) { return Json::parse(MakeAdmissionReview("the-uid", answer)); }
 
 TEST(AdmissionReviewTest, ReadsTheReviewOfAnApiserver) {
   const auto request = ParseAdmissionReview(Review().dump());
@@ -157,7 +157,7 @@ TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDe
 TEST(AdmissionReviewTest, AnAllowingResponseHasNoOtherFields) {
   const Json empty_patch = Json::array();
   for (const Json& patch : {Json(), empty_patch}) {
-    AdmissionAnswer answer;
+    AdmissionResponse answer;
     answer.patch = patch;
     EXPECT_EQ(Answered(answer), R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
                                     "response": {"uid": "the-uid", "allowed": true}})"_json);
@@ -165,7 +165,7 @@ TEST(AdmissionReviewTest, AnAllowingResponseHasNoOtherFields) {
 }
 
 TEST(AdmissionReviewTest, PatchIsBase64OfItsText) {
-  AdmissionAnswer answer;
+  AdmissionResponse answer;
   answer.patch = R"([{"op": "add", "path": "/spec/revisionHistoryLimit", "value": 10}])"_json;
   const Json response = Answered(answer)["response"];
   EXPECT_EQ(response["patchType"], "JSONPatch");
@@ -179,7 +179,7 @@ TEST(AdmissionReviewTest, AnInvalidResponseReportsEachFaultAsAnApiserverDoes) {
   request.group = "apps.openyurt.io";
   request.kind = "YurtAppDaemon";
   request.key = {"shop", "web"};
-  const Json response = Answered(AdmissionAnswer::Invalid(
+  const Json response = Answered(AdmissionResponse::Invalid(
       request, {FieldError::Required("spec.selector").ToCause(),
                 FieldError::Invalid("spec.revisionHistoryLimit", -1, "must be greater than or equal to 0")
                     .ToCause()}))["response"];
@@ -203,8 +203,8 @@ AdmissionRequest RequestNamed(const std::string& name) {
 
 TEST(AdmissionReviewTest, NamesFieldsAndMessagesInAnInvalidResponseAreTruncated) {
   const std::string long_text(1 << 20, 'x');
-  const Json status = AdmissionAnswer::Invalid(RequestNamed(long_text), {{long_text, "FieldValueInvalid", long_text},
-                                                                         {"spec.a", "FieldValueInvalid", "no"}})
+  const Json status = AdmissionResponse::Invalid(RequestNamed(long_text), {{long_text, "FieldValueInvalid", long_text},
+                                                                           {"spec.a", "FieldValueInvalid", "no"}})
                           .status;
   const std::string name = std::string(250, 'x') + "...";
   const std::string field = std::string(509, 'x') + "...";
@@ -220,7 +220,7 @@ TEST(AdmissionReviewTest, NamesFieldsAndMessagesInAnInvalidResponseAreTruncated)
 TEST(AdmissionReviewTest, AnInvalidResponseListsAHundredCausesOfOrdinaryLength) {
   const Cause cause{"spec.workloadTemplate.deploymentTemplate.spec.template.spec.containers[0].env[12].valueFrom",
                     "FieldValueInvalid", std::string(150, 'x')};
-  const AdmissionAnswer answer = AdmissionAnswer::Invalid(RequestNamed("web"), std::vector<Cause>(100, cause));
+  const AdmissionResponse answer = AdmissionResponse::Invalid(RequestNamed("web"), std::vector<Cause>(100, cause));
   EXPECT_EQ(answer.status["details"]["causes"].size(), 100U);
 }
 
@@ -230,21 +230,21 @@ TEST(AdmissionReviewTest, ResponseInvalidHasALimitForCausesOfAnyLength) {
   AdmissionRequest request = RequestNamed(text);
   request.uid = request.group = request.kind = text.substr(0, 253);
   const std::vector<Cause> causes(50, {text, "FieldValueInvalid", text});
-  const AdmissionAnswer answer = AdmissionAnswer::Invalid(request, causes);
+  const AdmissionResponse answer = AdmissionResponse::Invalid(request, causes);
   EXPECT_LE(MakeAdmissionReview(request.uid, answer).size(), 80U * 1024);
   const Json& listed = answer.status["details"]["causes"];
   ASSERT_EQ(listed.size(), 2U) << "one cause of this size, and the count of the others";
-  EXPECT_EQ(listed[1]["message"], "Invalid value: and 49 more faults; fix the faults above first");
+  EXPECT_EQ(listed[1]["message"], "Invalid value: and 49 more errors; fix the errors above first");
 }
 
 TEST(AdmissionReviewTest, WarningsAreOneLineEachAndNotTruncatedBelowTheLimit) {
-  AdmissionAnswer answer;
+  AdmissionResponse answer;
   answer.warnings = {"a\nb\tc\x7f", std::string(4000, 'x')};
   EXPECT_EQ(Answered(answer)["response"]["warnings"], Json({"a b c ", std::string(4000, 'x')}));
 }
 
 TEST(AdmissionReviewTest, TooManyWarningsAreTruncatedToFourKibibytes) {
-  AdmissionAnswer answer;
+  AdmissionResponse answer;
   answer.warnings = {std::string(4096, 'x'), std::string(256, 'x'), std::string(257, 'x'),
                      std::string(252, 'x') + "ééé"};
   const Json warnings = Answered(answer)["response"]["warnings"];
@@ -258,7 +258,7 @@ TEST(AdmissionReviewTest, TooManyWarningsAreTruncatedToFourKibibytes) {
 }
 
 TEST(AdmissionReviewTest, InvalidUtf8IsReplacedInTheResponse) {
-  AdmissionAnswer answer;
+  AdmissionResponse answer;
   answer.warnings = {"\xff"};
   EXPECT_EQ(Answered(answer)["response"]["warnings"][0], "\xEF\xBF\xBD");
 }

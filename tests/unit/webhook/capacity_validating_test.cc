@@ -47,11 +47,11 @@ class CapacityValidatingTest : public ::testing::Test {
     });
   }
 
-  AdmissionAnswer Validate(const Json& object, const Json& old_object = nullptr) {
+  AdmissionResponse Validate(const Json& object, const Json& old_object = nullptr) {
     CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
     return validator.Validate(Request(object, old_object), world_.clock.Now() + std::chrono::seconds(5));
   }
-  static std::string Rejection(const AdmissionAnswer& answer) {
+  static std::string Rejection(const AdmissionResponse& answer) {
     return answer.allowed ? "" : StringAt(answer.status, {"message"});
   }
 
@@ -61,7 +61,7 @@ class CapacityValidatingTest : public ::testing::Test {
 };
 
 TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {
-  const AdmissionAnswer answer = Validate(Hangzhou());
+  const AdmissionResponse answer = Validate(Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
@@ -85,7 +85,7 @@ TEST_F(CapacityValidatingTest, ASecondAutoscalerForAPoolIsRejected) {
   others_ = Json::array({Hangzhou()});
   Json object = Hangzhou();
   object["spec"]["minNodes"] = 1;
-  const AdmissionAnswer answer = Validate(object, Hangzhou());
+  const AdmissionResponse answer = Validate(object, Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
@@ -114,7 +114,7 @@ TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsReported) {
 
 TEST_F(CapacityValidatingTest, PossibleOverlapOfInventoriesIsAWarning) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
-  const AdmissionAnswer answer = Validate(Hangzhou());
+  const AdmissionResponse answer = Validate(Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr(
                                    "spec.inventorySelector: a Node could be in the inventory of "
@@ -132,7 +132,7 @@ TEST_F(CapacityValidatingTest, InventoryOfAllNodesIsAWarningAndOverlapsEveryOthe
   Json object = Hangzhou();
   object["spec"]["inventorySelector"] = Json::object();
   of_both_ = "zone=b";
-  const AdmissionAnswer answer = Validate(object);
+  const AdmissionResponse answer = Validate(object);
   EXPECT_THAT(Rejection(answer), HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too"));
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("selects every Node that is in no pool, also those of the "
                                                      "control plane")));
@@ -152,14 +152,14 @@ TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {
   // The old object has the same conflict, so it does not block an update of other fields.
   Json more = Hangzhou();
   more["spec"]["minNodes"] = 1;
-  const AdmissionAnswer answer = Validate(more, Hangzhou());
+  const AdmissionResponse answer = Validate(more, Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("spec.mode: Invalid value")));
 }
 
 TEST_F(CapacityValidatingTest, MissingPoolIsAWarning) {
   world_.SetPoolNames({"beijing"});
-  const AdmissionAnswer answer = Validate(Hangzhou());
+  const AdmissionResponse answer = Validate(Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings,
               ElementsAre("spec.nodePool: NodePool \"hangzhou\" does not exist yet; the operator waits for it"));
@@ -168,14 +168,15 @@ TEST_F(CapacityValidatingTest, MissingPoolIsAWarning) {
 TEST_F(CapacityValidatingTest, UnsyncedCacheCausesNoWarnings) {
   AdmissionWorld fresh;
   CapacityValidator validator(world_.client, fresh.stores().pools, world_.clock);
-  const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
+  const AdmissionResponse answer =
+      validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
 TEST_F(CapacityValidatingTest, FailedRequestIsAWarningAndNotARejection) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return StatusResponse(403, "Forbidden", "not yours"); });
-  const AdmissionAnswer answer = Validate(Hangzhou());
+  const AdmissionResponse answer = Validate(Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: not yours")));
 }
@@ -184,7 +185,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   others_ = Json::array({AutoscalerJson("other", "hangzhou", Labels("spare", "hangzhou")), Json::object()});
   Json drain = Hangzhou();
   drain["spec"]["mode"] = "Drain";
-  const AdmissionAnswer answer = Validate(drain, Hangzhou());
+  const AdmissionResponse answer = Validate(drain, Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
@@ -192,7 +193,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;
-  const AdmissionAnswer still = Validate(drain, broken);
+  const AdmissionResponse still = Validate(drain, broken);
   EXPECT_EQ(Rejection(still), "");
   EXPECT_THAT(still.warnings, ElementsAre(HasSubstr("spec.minNodes: Invalid value: -1")));
 }
@@ -202,7 +203,7 @@ TEST_F(CapacityValidatingTest, UnchangedSpecsAndDeletedObjectsAreAdmitted) {
   broken["spec"]["minNodes"] = -1;
   Json labelled = broken;
   labelled["metadata"]["labels"] = {{"a", "b"}};
-  const AdmissionAnswer answer = Validate(labelled, broken);
+  const AdmissionResponse answer = Validate(labelled, broken);
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
   Json deleted = Hangzhou();
@@ -223,7 +224,7 @@ TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRejected) {
 TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRejectsStaticFaults) {
   CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
   const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
-  const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), late);
+  const AdmissionResponse answer = validator.Validate(Request(Hangzhou()), late);
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: the review timed out")));
   Json faulty = Hangzhou();

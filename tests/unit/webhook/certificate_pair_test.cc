@@ -99,9 +99,9 @@ TEST(CertificatePairTest, KeyOfAnotherCertificateAndInvalidKeyAreReportedDiffere
   const IssuedCertificate issued = Issued();
   const auto why = [&](const std::string& key) { return VerifyKey({issued.pair.certificate, key}).error().message; };
   EXPECT_THAT(why(Issued().pair.key), HasSubstr("does not belong to the certificate"));
-  EXPECT_THAT(why(""), HasSubstr("no private key"));
-  EXPECT_THAT(why(issued.ca), HasSubstr("no private key"));
-  EXPECT_THAT(why(testing::EncryptedKeyPem()), HasSubstr("no private key"));
+  EXPECT_THAT(why(""), HasSubstr("not a PEM private key"));
+  EXPECT_THAT(why(issued.ca), HasSubstr("not a PEM private key"));
+  EXPECT_THAT(why(testing::EncryptedKeyPem()), HasSubstr("is encrypted"));
   EXPECT_THAT(VerifyKey({"", issued.pair.key}).error().message, HasSubstr("no certificate"));
   EXPECT_FALSE(ReadTimes(issued.pair.key).has_value());
 }

@@ -1,9 +1,8 @@
-#include "webhook/admission/check_trial.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/webhook/admission.h"
+#include "webhook/admission/trials.h"
 
 namespace yad {
 namespace {

@@ -95,7 +95,7 @@ TEST_F(DryRunTest, AnAcceptanceDoesNotCountForAnotherStateOfTheWorkload) {
 TEST_F(DryRunTest, NoRequestIsSentAfterTheDeadline) {
   Given({PoolJson("a")});
   Deadline now(world_.clock, world_.clock.Now());
-  EXPECT_THAT(dry_run_.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).rejections, IsEmpty());
+  EXPECT_THAT(dry_run_.Try(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).rejections, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 

@@ -40,7 +40,7 @@ class DryRunTest : public ::testing::Test {
     std::optional<YurtAppDaemon> old;
     if (!before.is_null()) old = *ParseYurtAppDaemon(before);
     Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
-    return dry_run_.Ask(daemon, old ? &*old : nullptr, deadline);
+    return dry_run_.Try(daemon, old ? &*old : nullptr, deadline);
   }
 
   std::vector<std::string> AskedPools() {

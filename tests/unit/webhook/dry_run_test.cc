@@ -182,7 +182,7 @@ TEST_F(DryRunTest, TemplateIsTriedEvenWithoutPools) {
   AdmissionWorld empty;  // none of its caches is synced
   DryRun dry_run(empty.client, empty.stores(), empty.clock, text_);
   Deadline deadline(empty.clock, empty.clock.Now() + std::chrono::seconds(5));
-  dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, deadline);
+  dry_run.Try(*ParseYurtAppDaemon(DaemonJson()), nullptr, deadline);
   EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
 }
 

@@ -1,10 +1,9 @@
-#include "webhook/admission/rollout_warnings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
 #include "tests/unit/webhook/admission.h"
+#include "webhook/admission/warnings.h"
 
 namespace yad::testing {
 namespace {

@@ -1,10 +1,9 @@
-#include "webhook/admission/service_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "operator/workload/service.h"
 #include "tests/unit/webhook/admission.h"
+#include "webhook/admission/trials.h"
 
 namespace yad::testing {
 namespace {

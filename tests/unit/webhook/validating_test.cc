@@ -44,12 +44,12 @@ class ValidatingTest : public ::testing::Test {
     world_.SetStatefulSets({});
   }
 
-  AdmissionAnswer Validate(const AdmissionRequest& request) {
+  AdmissionResponse Validate(const AdmissionRequest& request) {
     return validator_.Validate(request, world_.clock.Now() + std::chrono::seconds(5));
   }
-  AdmissionAnswer Create(const Json& object) { return Validate(CreateRequest(object)); }
-  AdmissionAnswer Update(const Json& object, const Json& old) { return Validate(UpdateRequest(object, old)); }
-  static std::vector<std::string> CausesOf(const AdmissionAnswer& answer) {
+  AdmissionResponse Create(const Json& object) { return Validate(CreateRequest(object)); }
+  AdmissionResponse Update(const Json& object, const Json& old) { return Validate(UpdateRequest(object, old)); }
+  static std::vector<std::string> CausesOf(const AdmissionResponse& answer) {
     std::vector<std::string> texts;
     if (answer.allowed) return texts;
     for (const Json& cause : answer.status["details"]["causes"]) {
@@ -63,7 +63,7 @@ class ValidatingTest : public ::testing::Test {
 };
 
 TEST_F(ValidatingTest, ValidDaemonIsAdmittedAfterADryRunOfItsWorkload) {
-  const AdmissionAnswer answer = Create(DaemonJson());
+  const AdmissionResponse answer = Create(DaemonJson());
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
@@ -74,7 +74,7 @@ TEST_F(ValidatingTest, AllStaticFaultsAreReportedAtOnceWithoutRequests) {
   object = With(object, "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/env",
                 R"([{"name": "A", "value": 1}])"_json);
   object = With(object, "/selector/matchLabels/app", "other");
-  const AdmissionAnswer answer = Create(object);
+  const AdmissionResponse answer = Create(object);
   EXPECT_FALSE(answer.allowed);
   EXPECT_EQ(answer.status["code"], 422);
   EXPECT_EQ(answer.status["reason"], "Invalid");
@@ -94,9 +94,9 @@ TEST_F(ValidatingTest, ReportedFaultsAreBounded) {
   for (int i = 0; i < 500; ++i) object["spec"]["overrides"].push_back(i);
   const auto causes = CausesOf(Create(object));
   ASSERT_THAT(causes, SizeIs(101));
-  EXPECT_THAT(causes.back(), HasSubstr("and 400 more faults"));
+  EXPECT_THAT(causes.back(), HasSubstr("and 400 more errors"));
   for (int i = 0; i < 5000; ++i) object["spec"]["overrides"].push_back(i);
-  EXPECT_THAT(CausesOf(Create(object)).back(), HasSubstr("and at least 900 more faults"));
+  EXPECT_THAT(CausesOf(Create(object)).back(), HasSubstr("and at least 900 more errors"));
 }
 
 TEST_F(ValidatingTest, RejectionByTheClusterIsReturnedWithTheWarnings) {
@@ -105,7 +105,7 @@ TEST_F(ValidatingTest, RejectionByTheClusterIsReturnedWithTheWarnings) {
   });
   Json object = DaemonJson("nginx");
   PodSpecOf(TemplateOf(object))["containers"][0]["imagePullPolicy"] = "IfNotPresent";
-  const AdmissionAnswer answer = Create(object);
+  const AdmissionResponse answer = Create(object);
   EXPECT_THAT(CausesOf(answer), ElementsAre(kTemplate + "spec.template.spec.priority: Forbidden: no"));
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("may be a different image on each node")));
 }
@@ -116,7 +116,7 @@ TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsFaults) {
   labelled["metadata"]["labels"] = {{"x", "y"}};
   labelled["metadata"]["finalizers"] = Json::array();
   labelled["status"] = {{"anything", 1}};
-  const AdmissionAnswer answer = Update(labelled, faulty);
+  const AdmissionResponse answer = Update(labelled, faulty);
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, IsEmpty());
   const Json no_spec = R"({"metadata": {"name": "web", "namespace": "ns"}})"_json;
@@ -133,7 +133,7 @@ TEST_F(ValidatingTest, AnObjectThatIsBeingDeletedIsAdmittedWhateverItsFaults) {
 
 TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   const Json old = With(DaemonJson(), "/revisionHistoryLimit", -1);
-  AdmissionAnswer answer = Update(With(old, "/paused", true), old);
+  AdmissionResponse answer = Update(With(old, "/paused", true), old);
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings,
               ElementsAre("spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0",
@@ -177,7 +177,7 @@ TEST_F(ValidatingTest, AKnownValueThatCannotBeDecodedIsAWarningEvenWithAnotherTy
                               std::string(value.is_number() ? "number" : "bool") +
                               " into Go struct field EnvVar.spec.template.spec.containers.env.value of type string");
   });
-  const AdmissionAnswer answer = Update(with(1), with(true));
+  const AdmissionResponse answer = Update(with(1), with(true));
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("env[0].value: Invalid value: 1: must be a string")));
 }
@@ -190,7 +190,7 @@ TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnInvalidCheck) {
   Validator with_prometheus(world_.client, world_.stores(), world_.clock, [](const std::string&, std::stop_token) {
     return Status(Fail(Reason::kInvalid, "parse error"));
   });
-  const AdmissionAnswer answer =
+  const AdmissionResponse answer =
       with_prometheus.Validate(UpdateRequest(now, old), world_.clock.Now() + std::chrono::seconds(5));
   EXPECT_THAT(CausesOf(answer), ElementsAre("spec.updateStrategy.rollingUpdate.checks[0].prometheus.query: Invalid "
                                             "value: parse error"));
@@ -209,7 +209,7 @@ TEST_F(ValidatingTest, NewCheckOfAConditionOfKubernetesIsRejectedAndAKnownOneIsA
     EXPECT_THAT(CausesOf(Update(checking(type), checking("Other"))), ElementsAre(StartsWith(field))) << type;
     EXPECT_TRUE(ValidateYurtAppDaemon(checking(type)).empty()) << "the operator reconciles stored objects";
   }
-  const AdmissionAnswer answer = Update(With(checking("Available"), "/paused", true), checking("Available"));
+  const AdmissionResponse answer = Update(With(checking("Available"), "/paused", true), checking("Available"));
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("would never pass")));
   EXPECT_TRUE(Create(checking("Other")).allowed);
@@ -334,7 +334,7 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   const auto warnings = [&](const std::string& token) {
     Json now = before;
     now["metadata"]["annotations"][kAllowRemovalAnnotation] = token;
-    const AdmissionAnswer answer = Update(now, before);
+    const AdmissionResponse answer = Update(now, before);
     EXPECT_TRUE(answer.allowed);
     return answer.warnings;
   };

@@ -49,6 +49,15 @@ TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadHasLostItsLabel) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
 }
 
+TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadIsNoLongerAvailable) {
+  const Snapshot snapshot = TakeWithADuplicate();
+  world_.EditWorkload("a", [](Json& w) { w["status"]["conditions"][0]["status"] = "False"; });
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_TRUE(applied.retry);
+  EXPECT_THAT(applied.duplicates_removed, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "only the duplicate may serve";
+}
+
 TEST_F(PlanExecutorTest, WorkloadIsKeptIfTheDaemonOnTheServerSelectsItsPool) {
   Deployed({"a", "b"});
   Snapshot snapshot = Take();

@@ -113,11 +113,11 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        false},
       {"past its deadline", late, "Failed", "ProgressDeadlineExceeded", 0, 0, 1, 0, "False PoolsNotReady",
        "False ProgressDeadlineExceeded", false},
-      {"rejected by the server", rejected, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady",
+      {"rejected by the server", rejected, "Failed", "Invalid", 0, 1, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       {"rejected by a webhook", webhook, "Failed", "WebhookFailed", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
-      {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
+      {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 1, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       // The revision does not cause these failures.
       {"the workload of another owner", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
@@ -233,6 +233,32 @@ TEST(StatusTest, PoolThatFailedOnTheOldRevisionWaitsForItsDeletionAndDoesNotStal
   EXPECT_EQ(Says(status, "Complete"), "False WaitingForDeletion");
   EXPECT_EQ(Says(status, "Stalled"), "absent");
   EXPECT_EQ(status["failedPools"], 1);
+}
+
+TEST(StatusTest, PoolThatReturnsFromOfflineIsUnhealthyIfItWasHealthyOnItsRevision) {
+  Scene scene = Deployed({PoolJson("a")});
+  const auto phase = [&] {
+    scene.previous = scene.Status();
+    return StringAt(PoolOf(scene.previous, "a"), {"phase"});
+  };
+  const auto go = [&](bool online) { scene.objects.pools = {online ? PoolJson("a") : OfflinePoolJson("a")}; };
+  EXPECT_EQ(phase(), "Ready");
+  go(false);
+  MakeUnhealthy(scene.objects.workloads[0]);
+  EXPECT_EQ(phase(), "Offline");
+  EXPECT_EQ(phase(), "Offline");
+  go(true);
+  EXPECT_EQ(phase(), "Unhealthy");
+  // An update of the Offline pool.
+  go(false);
+  EXPECT_EQ(phase(), "Offline");
+  scene.objects.daemon = DaemonJson("app:2");
+  scene.objects.workloads.clear();
+  scene.objects.Deployed();
+  MakeUnhealthy(scene.objects.workloads[0]);
+  EXPECT_EQ(phase(), "Offline");
+  go(true);
+  EXPECT_EQ(phase(), "Updating");
 }
 
 TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {

@@ -1,7 +1,7 @@
 // Errors that an object already had before an update. They are only warnings, so that the user can change other fields.
 // Pure.
-#ifndef WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
-#define WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
+#ifndef WEBHOOK_ADMISSION_KNOWN_ERRORS_H_
+#define WEBHOOK_ADMISSION_KNOWN_ERRORS_H_
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace yad {
 // Returns "spec.a[].b" for "spec.a[12].b", because an update may move the elements of a list.
 std::string WithoutIndices(const std::string& path);
 
-struct SortedFaults {
+struct SortedErrors {
   FieldErrors fresh;
   FieldErrors known;
 };
@@ -25,8 +25,8 @@ struct SortedFaults {
 //
 // Each old error makes at most one new error known. If `now` is full (FieldErrors::full), it may lack some errors. If
 // it also contains known errors, one more error is added to `fresh`, with the advice to fix the known errors first.
-SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
+SortedErrors SortErrors(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad
 
-#endif  // WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
+#endif  // WEBHOOK_ADMISSION_KNOWN_ERRORS_H_

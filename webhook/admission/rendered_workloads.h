@@ -1,7 +1,6 @@
-// Selects the rendered workloads of a YurtAppDaemon for dry runs. A Rendering is the rendered workload for one pool,
-// with the overrides and the tolerations of the pool. Pure, except for reads of the caches.
-#ifndef WEBHOOK_ADMISSION_RENDERINGS_H_
-#define WEBHOOK_ADMISSION_RENDERINGS_H_
+// Selects the rendered workloads of a YurtAppDaemon for dry runs. Pure, except for reads of the caches.
+#ifndef WEBHOOK_ADMISSION_RENDERED_WORKLOADS_H_
+#define WEBHOOK_ADMISSION_RENDERED_WORKLOADS_H_
 
 #include <cstddef>
 #include <functional>
@@ -15,8 +14,9 @@ namespace yad {
 // The name of a pool that does not exist. Used to try a template without a real pool.
 inline constexpr char kAnyPool[] = "any";
 
-// One rendered workload. If several pools have the same rendered workload, the plans are for the first of these pools.
-struct Rendering {
+// The rendered workload for one pool, with the overrides and the tolerations of the pool. If several pools have the
+// same rendered workload, the plans are for the first of these pools.
+struct RenderedWorkload {
   PoolPlan plan;    // `to`: with the new spec; `from`: the spec from which the workload was rendered, but see `origin`
   PoolPlan before;  // the same pool with the old spec; before.to.revision is null for a new object
   bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
@@ -30,12 +30,12 @@ struct Rendering {
 };
 
 // Parses `origin`, which must be set. Returns the value of `from` for both plans.
-RenderSpec OriginOf(const Rendering& rendering);
+RenderSpec OriginOf(const RenderedWorkload& rendered);
 
 // Returns the different rendered workloads of `wanted` for the pools that it selects now, at most `limit`. `before` is
 // the object before an update; null for a new object.
 // - Two pools have the same rendered workload if they have equal taints, and overrides with equal effects.
-// - If no pool is selected, or if the cache of pools has not synced, returns one Rendering for kAnyPool.
+// - If no pool is selected, or if the cache of pools has not synced, returns one workload for kAnyPool.
 //
 // The order is:
 // - first workloads with different overrides, because they are more likely to have different errors, and then workloads
@@ -44,11 +44,11 @@ RenderSpec OriginOf(const Rendering& rendering);
 // - by name.
 //
 // With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
-// the Renderings that it has found.
-std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
-                                          const AdmissionStores& stores, std::size_t limit,
-                                          const std::function<bool()>& expired);
+// the workloads that it has found.
+std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
+                                                const AdmissionStores& stores, std::size_t limit,
+                                                const std::function<bool()>& expired);
 
 }  // namespace yad
 
-#endif  // WEBHOOK_ADMISSION_RENDERINGS_H_
+#endif  // WEBHOOK_ADMISSION_RENDERED_WORKLOADS_H_

@@ -1,4 +1,4 @@
-#include "webhook/admission/template_faults.h"
+#include "webhook/admission/template_errors.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -40,11 +40,11 @@ void CheckPort(const JsonField& field, FieldErrors& errors) {
   }
   // 0 means no port. If a port is required, the apiserver reports the error.
   if (!field.present() || *field.value == 0) return;
-  FieldErrors faults;
-  AsInt(field, 1, kMaxPort, faults);
-  for (FieldError fault : faults) {
-    if (field.value->is_number_integer()) fault.detail = "must be between 1 and 65535, inclusive";
-    errors.Add(std::move(fault));
+  FieldErrors found;
+  AsInt(field, 1, kMaxPort, found);
+  for (FieldError error : found) {
+    if (field.value->is_number_integer()) error.detail = "must be between 1 and 65535, inclusive";
+    errors.Add(std::move(error));
   }
 }
 
@@ -154,7 +154,7 @@ void CheckOverrideImages(const JsonField& overrides, const Json& workload_templa
 
 }  // namespace
 
-FieldErrors TemplateFaults(const Json& object) {
+FieldErrors TemplateErrors(const Json& object) {
   FieldErrors errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
   if (!spec.present() || IsDeeperThan(*spec.value, kMaxJsonDepth)) return errors;

@@ -1,4 +1,4 @@
-#include "webhook/admission/renderings.h"
+#include "webhook/admission/rendered_workloads.h"
 
 #include <algorithm>
 #include <map>
@@ -89,20 +89,20 @@ class CachedRevisions {
   std::optional<std::unordered_map<std::string, ObjectPtr>> by_label_;
 };
 
-// Sets rendering.before, the plan for the old spec. Also sets, for both plans, the revision from which the workload was
+// Sets rendered.before, the plan for the old spec. Also sets, for both plans, the revision from which the workload was
 // rendered: as `from`, or as `origin`.
-void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, Rendering& rendering) {
-  rendering.before = rendering.plan;
-  rendering.before.to = {old, InputsFor(old->content, pool)};
-  if (!rendering.plan.workload) return;
-  const ObjectMeta& workload = rendering.plan.workload->object->meta();
+void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, RenderedWorkload& rendered) {
+  rendered.before = rendered.plan;
+  rendered.before.to = {old, InputsFor(old->content, pool)};
+  if (!rendered.plan.workload) return;
+  const ObjectMeta& workload = rendered.plan.workload->object->meta();
   const std::string& label = workload.Label(kRevisionLabel);
   if (label == old->label) {
-    rendering.before.to = rendering.before.from = rendering.plan.from = Recorded(old, pool, workload);
+    rendered.before.to = rendered.before.from = rendered.plan.from = Recorded(old, pool, workload);
     return;
   }
-  rendering.origin = revisions.Named(label);
-  rendering.unknown_origin = rendering.origin == nullptr;
+  rendered.origin = revisions.Named(label);
+  rendered.unknown_origin = rendered.origin == nullptr;
 }
 
 // Returns the daemon's workloads by pool. Empty if the cache has not synced; every workload then counts as new.
@@ -138,20 +138,15 @@ std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionS
 
 }  // namespace
 
-RenderSpec OriginOf(const Rendering& rendering) {
-  auto content = ContentOf(rendering.origin->Parse());
-  if (!content) return {};
-  const ObjectMeta& meta = rendering.origin->meta();
-  auto revision = std::make_shared<Revision>();
-  revision->name = meta.key.name;
-  revision->label = RevisionLabelOf(meta);
-  revision->content = *std::move(content);
-  return Recorded(revision, rendering.pool.pool(), rendering.plan.workload->object->meta());
+RenderSpec OriginOf(const RenderedWorkload& rendered) {
+  const auto revision = ParseRevision(rendered.origin->Parse());
+  if (!revision) return {};
+  return Recorded(*revision, rendered.pool.pool(), rendered.plan.workload->object->meta());
 }
 
-std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
-                                          const AdmissionStores& stores, std::size_t limit,
-                                          const std::function<bool()>& expired) {
+std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
+                                                const AdmissionStores& stores, std::size_t limit,
+                                                const std::function<bool()>& expired) {
   const RevisionPtr to = RevisionOf(wanted);
   const RevisionPtr from = before == nullptr ? nullptr : RevisionOf(*before);
   Effects effects;
@@ -167,8 +162,8 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   if (any_pool) pools.push_back(&made_up);
   CachedRevisions revisions(wanted, stores);
 
-  std::vector<Rendering> by_overrides;  // the first Rendering with each set of overrides
-  std::vector<Rendering> by_taints;     // the other distinct Renderings, which differ only in taints
+  std::vector<RenderedWorkload> by_overrides;  // the first workload with each set of overrides
+  std::vector<RenderedWorkload> by_taints;     // the other distinct workloads, which differ only in taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
   for (std::size_t i = 0; i < pools.size(); ++i) {
@@ -180,13 +175,13 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
     const bool new_overrides = seen_overrides.insert(std::move(sequence)).second;
     if (!new_overrides && by_taints.size() >= limit) continue;
 
-    Rendering& rendering = (new_overrides ? by_overrides : by_taints).emplace_back();
-    rendering.any_pool = any_pool;
-    if (!any_pool) rendering.pool = selected[i];
-    rendering.plan.pool = pool.name;
-    if (const auto found = live.find(pool.name); found != live.end()) rendering.plan.workload = found->second;
-    if (from != nullptr) SetBefore(from, pool, revisions, rendering);
-    rendering.plan.to = {to, inputs};
+    RenderedWorkload& rendered = (new_overrides ? by_overrides : by_taints).emplace_back();
+    rendered.any_pool = any_pool;
+    if (!any_pool) rendered.pool = selected[i];
+    rendered.plan.pool = pool.name;
+    if (const auto found = live.find(pool.name); found != live.end()) rendered.plan.workload = found->second;
+    if (from != nullptr) SetBefore(from, pool, revisions, rendered);
+    rendered.plan.to = {to, inputs};
   }
   std::move(by_taints.begin(), by_taints.end(), std::back_inserter(by_overrides));
   if (by_overrides.size() > limit) by_overrides.resize(limit);

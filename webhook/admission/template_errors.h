@@ -1,6 +1,6 @@
 // Helpful messages for errors that the kube-apiserver describes badly or can't detect. Pure.
-#ifndef WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
-#define WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
+#ifndef WEBHOOK_ADMISSION_TEMPLATE_ERRORS_H_
+#define WEBHOOK_ADMISSION_TEMPLATE_ERRORS_H_
 
 #include <vector>
 
@@ -17,8 +17,8 @@ namespace yad {
 //   the override, and the pool might not exist yet.
 //
 // Returns an empty list for an object that is nested deeper than kMaxJsonDepth.
-FieldErrors TemplateFaults(const Json& object);
+FieldErrors TemplateErrors(const Json& object);
 
 }  // namespace yad
 
-#endif  // WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
+#endif  // WEBHOOK_ADMISSION_TEMPLATE_ERRORS_H_

@@ -1,4 +1,4 @@
-#include "webhook/admission/template_faults.h"
+#include "webhook/admission/template_errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const std::string kPod = "spec.workloadTemplate.deploymentTemplate.spec.template
 
 std::vector<std::string> Faults(const Json& object) {
   std::vector<std::string> texts;
-  for (const FieldError& fault : TemplateFaults(object)) texts.push_back(fault.ToString());
+  for (const FieldError& fault : TemplateErrors(object)) texts.push_back(fault.ToString());
   return texts;
 }
 
@@ -27,7 +27,7 @@ Json WithContainer(const std::string& members) {
   return object;
 }
 
-TEST(TemplateFaultsTest, ValidTemplatesHaveNoFaults) {
+TEST(TemplateErrorsTest, ValidTemplatesHaveNoFaults) {
   EXPECT_THAT(Faults(DaemonJson()), IsEmpty());
   EXPECT_THAT(Faults(WithContainer(R"({
       "command": ["sh"], "args": ["--port", "80", null], "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C",
@@ -36,17 +36,17 @@ TEST(TemplateFaultsTest, ValidTemplatesHaveNoFaults) {
               IsEmpty());
 }
 
-TEST(TemplateFaultsTest, OnlySomeOfManyFaultsAreKept) {
+TEST(TemplateErrorsTest, OnlySomeOfManyFaultsAreKept) {
   const std::string many = Json(5000, 1).dump();
   for (const std::string member : {"args", "command", "env", "ports"}) {
     Json object = WithContainer("{\"" + member + "\": " + many + "}");
     if (member == "env") PodSpecOf(TemplateOf(object))["containers"][0][member] = Json(5000, {{"value", 1}});
     if (member == "ports") PodSpecOf(TemplateOf(object))["containers"][0][member] = Json(5000, {{"hostPort", -1}});
-    EXPECT_EQ(TemplateFaults(object).size(), FieldErrors::kMost) << member;
+    EXPECT_EQ(TemplateErrors(object).size(), FieldErrors::kMost) << member;
   }
 }
 
-TEST(TemplateFaultsTest, ScalarsOfWrongTypesOrRangesAreFoundAtTheirPaths) {
+TEST(TemplateErrorsTest, ScalarsOfWrongTypesOrRangesAreFoundAtTheirPaths) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": [1], "args": ["a", true], "env": [{"name": "A", "value": "x"},
                               {"name": "B", "value": 8080}, {"name": "C", "value": {}}]})")),
               ElementsAre(kPod + "containers[0].command[0]: Invalid value: 1: must be a string: put it in quotes",
@@ -80,14 +80,14 @@ TEST(TemplateFaultsTest, ScalarsOfWrongTypesOrRangesAreFoundAtTheirPaths) {
                                      "resources.requests[storage]: Invalid value: \"10 GB\"")));
 }
 
-TEST(TemplateFaultsTest, ValuesThatAreNotListsAreFoundAtTheirPaths) {
+TEST(TemplateErrorsTest, ValuesThatAreNotListsAreFoundAtTheirPaths) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": "sleep 1", "env": 1, "ports": {}})")),
               ElementsAre(kPod + "containers[0].command: Invalid value: \"sleep 1\": must be a list",
                           kPod + "containers[0].env: Invalid value: 1: must be a list",
                           kPod + "containers[0].ports: Invalid value: {}: must be a list"));
 }
 
-TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
+TEST(TemplateErrorsTest, AnOverridesImageNeedsItsContainer) {
   const auto faults = [](const char* overrides) {
     Json object = DaemonJson();
     object["spec"]["overrides"] = Json::parse(overrides);
@@ -109,7 +109,7 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
               IsEmpty());
 }
 
-TEST(TemplateFaultsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
+TEST(TemplateErrorsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {
       "strategy": {"$retainKeys": ["type"], "type": "Recreate"},
@@ -130,10 +130,10 @@ TEST(TemplateFaultsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
   EXPECT_THAT(Faults(object), IsEmpty());
   object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"x": []}}}])"_json;
   object["spec"]["overrides"][0]["patch"]["spec"]["x"] = Json(5000, {{"$patch", "delete"}});
-  EXPECT_EQ(TemplateFaults(object).size(), FieldErrors::kMost);
+  EXPECT_EQ(TemplateErrors(object).size(), FieldErrors::kMost);
 }
 
-TEST(TemplateFaultsTest, OtherValuesOfWrongTypesAreIgnored) {
+TEST(TemplateErrorsTest, OtherValuesOfWrongTypesAreIgnored) {
   for (const char* members : {R"({"resources": []})", R"({"env": [1], "ports": ["x"], "resources": {"limits": []}})"}) {
     EXPECT_THAT(Faults(WithContainer(members)), IsEmpty()) << members;
   }

@@ -1,4 +1,4 @@
-#include "webhook/admission/known_faults.h"
+#include "webhook/admission/known_errors.h"
 
 #include <map>
 #include <tuple>
@@ -35,7 +35,7 @@ std::string WithoutIndices(const std::string& path) {
   return result;
 }
 
-SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
+SortedErrors SortErrors(const FieldErrors& now, const FieldErrors& before) {
   std::map<Place, int> exact;
   for (const FieldError& error : before) ++exact[Exact(error)];
   std::vector<bool> known(now.size());
@@ -45,14 +45,14 @@ SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
   for (const FieldError& error : before) {
     if (Take(exact, Exact(error))) ++moved[InItsList(error)];
   }
-  SortedFaults sorted;
+  SortedErrors sorted;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const bool is_known = known[i] || Take(moved, InItsList(now[i]));
     (is_known ? sorted.known : sorted.fresh).Add(now[i]);
   }
   if (now.full() && !sorted.known.empty()) {
     sorted.fresh.Add(FieldError::Forbidden(
-        "spec", "has too many faults to distinguish new ones from old ones: fix the old ones first"));
+        "spec", "has too many errors to distinguish new ones from old ones: fix the old ones first"));
   }
   return sorted;
 }
