@@ -199,8 +199,10 @@ class Parser {
     CLI::App* undo = AddForDaemon(
         Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
-    Revision(undo, "--to-revision",
-             "Number of the revision to restore. Default: 0, the newest earlier one that has not failed.");
+    Revision(
+        undo, "--to-revision",
+        "Number of the revision to restore. Default: 0, the last one that was rolled out completely. If the spec has "
+        "that one, the previous one that has not failed.");
     Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});

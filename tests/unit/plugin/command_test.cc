@@ -180,6 +180,7 @@ TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
   EXPECT_TRUE(cluster_.writes().empty());
   options_.revision = std::nullopt;  // the revision before the current revision
   EXPECT_EQ(Run(RunUndo), kDone);
+  EXPECT_THAT(out_.str(), StartsWith("yurtappdaemon.apps.openyurt.io/web rolled back to revision 1 (web-"));
   Json undone = Daemon();
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
   options_.revision = 7;
