@@ -66,8 +66,13 @@ Result<std::string> RevisionNameValue(const std::string& revision) {
   return ValidName(revision, "name of a revision", CheckDns1123Subdomain(revision));
 }
 
-Result<std::string> FreezeReasonValue(const std::string& reason) {
+Result<std::string> HoldReasonValue(const std::string& reason) {
   if (reason.empty()) return NotValid("the reason must not be empty");
+  return reason;
+}
+
+Result<std::string> FreezeReasonValue(const std::string& reason) {
+  YAD_TRY_VOID(HoldReasonValue(reason));
   if (reason.size() <= kMaxFreezeReason) return reason;
   return NotValid("the reason has " + std::to_string(reason.size()) + " bytes, and may have at most " +
                   std::to_string(kMaxFreezeReason) + ": give a shorter reason");

@@ -23,6 +23,7 @@ Result<WallTime> TimeValue(const std::string& text);  // RFC 3339
 Result<std::string> PoolNameValue(const std::string& pool);
 Result<std::string> NamespaceValue(const std::string& ns);
 Result<std::string> RevisionNameValue(const std::string& revision);
+Result<std::string> HoldReasonValue(const std::string& reason);
 Result<std::string> FreezeReasonValue(const std::string& reason);
 Result<std::string> FreezeEndValue(const std::string& end);  // returns `end`
 Result<double> RateValue(const std::string& text);           // from 0 to 1, or from 0% to 100%

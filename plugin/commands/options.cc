@@ -272,9 +272,8 @@ class Parser {
                          "Hold a pool: until release, no update of the pool starts (updateStrategy RollingUpdate)",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
-    hold->add_option("--reason", options_.reason,
-                     "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
-        ->type_name("TEXT")
+    Parsed(hold, "--reason", "TEXT", HoldReasonValue, options_.reason,
+           "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
         ->required();
     Output(hold, {"json", "yaml", "name"});
 

@@ -286,6 +286,31 @@ TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
 }
 
+TEST_F(StatusTest, FailedPoolsThatAreOfflineAreListed) {
+  const Json pool = {{"name", "a"}, {"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}, {"message", "m"}};
+  for (const int failed : {1, 0}) {
+    SetProgress("False", "FailureBudgetExceeded");
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [&](Json& daemon) {
+      daemon["status"]["failedPools"] = failed;
+      daemon["status"]["pools"] = Json::array({pool});
+    });
+    options_.watch = false;
+    EXPECT_EQ(Run(RunStatus), kNo);
+    const auto listed = HasSubstr("failed pools: a (kubectl yad pools web -o wide shows why");
+    if (failed > 0) EXPECT_THAT(err_.str(), listed);
+    if (failed == 0) EXPECT_THAT(err_.str(), Not(listed)) << "its deadline has not passed";
+  }
+}
+
+TEST_F(StatusTest, FailuresOfAnOlderSpecAreNotPrinted) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["status"]["pools"] = R"([{"name": "a", "phase": "Failed", "reason": "Unschedulable", "message": "m"}])"_json;
+  });
+  EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
+  EXPECT_THAT(out_.str(), StartsWith("Waiting for the operator to observe the spec"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("Unschedulable")));
+}
+
 // A watch that fails, and lists that may fail.
 class FailingWatchTest : public StatusTest {
  protected:

@@ -160,6 +160,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"approve", "web", "north", "--revision="}, "--revision: \"\" is not a valid name of a revision"},
       {{"hold", "hangzhou"}, "--reason is required"},
       {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is not a valid name of a NodePool"},
+      {{"hold", "hangzhou", "--reason="}, "--reason: the reason must not be empty"},
       {{"release"}, "POOL is required"},
       {{"freeze"}, "--reason is required"},
       {{"freeze", "--reason", ""}, "--reason: the reason must not be empty"},
