@@ -459,7 +459,7 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
   EXPECT_EQ(Render({"--pool", ""}, daemon.dump()), kUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("\"\" is not a valid name of a NodePool"));
+  EXPECT_THAT(err_.str(), HasSubstr("--pool: the name of the NodePool is empty"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
@@ -468,6 +468,10 @@ TEST_F(RenderTest, InvalidFileIsRejectedWithTheFix) {
   EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
   Json daemon = DaemonJson();
+  daemon["metadata"].erase("name");
+  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("error: standard input: metadata.name is missing"));
+  daemon = DaemonJson();
   daemon["spec"].erase("selector");
   EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("spec.selector: Required value"));
@@ -499,6 +503,8 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_EQ(complete({"render", "--pool-file="}), ":0\n");
   EXPECT_EQ(complete({"completion", "--help="}), ":4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
+  const std::string help = complete({"status", "web", "--he"});
+  EXPECT_EQ(help.find("--help"), help.rfind("--help")) << "it is a flag of each command and of the program";
   EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
   EXPECT_EQ(complete({"freeze", ""}), ":4\n");
