@@ -17,8 +17,10 @@ std::string Counts(const Progress& progress) {
 
 // Returns the message without the counts at its beginning.
 std::string WithoutCounts(const Progress& progress) {
-  const std::string counts =
+  std::string counts =
       std::to_string(progress.updated) + " of " + std::to_string(progress.desired) + " pools are updated";
+  const std::string failed = ", " + std::to_string(progress.failed) + " failed";
+  if (progress.message.starts_with(counts + failed)) counts += failed;
   if (progress.message == counts) return "";
   return progress.message.starts_with(counts + "; ") ? progress.message.substr(counts.size() + 2) : progress.message;
 }

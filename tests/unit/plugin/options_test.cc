@@ -5,12 +5,15 @@
 
 #include <sstream>
 
+#include "plugin/commands/commands.h"
 #include "plugin/commands/option_values.h"
 
 namespace yad {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 struct Parsed {
   std::optional<PluginOptions> options;
@@ -227,7 +230,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
     EXPECT_FALSE(parsed.options) << message;
     EXPECT_EQ(parsed.exit_code, kUsage) << message;
     EXPECT_THAT(parsed.err, HasSubstr(message));
-    EXPECT_THAT(parsed.err, ::testing::StartsWith("error: "));
+    EXPECT_THAT(parsed.err, StartsWith("error: "));
     EXPECT_EQ(parsed.out, "");
   }
 }
@@ -252,6 +255,42 @@ TEST(OptionsTest, ExampleOfStatusUndoesOnlyARolloutThatHasStopped) {
   const std::string help = Parse({"status", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web\n"));
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--timeout=10m ||")));
+}
+
+TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
+  const auto complete = [](const std::vector<std::string>& words) {
+    std::ostringstream out, err;
+    std::istringstream in;
+    Console console{out, err, in, [] { return std::nullopt; }};
+    RunComplete(words, console);
+    return out.str();
+  };
+  EXPECT_THAT(complete({"un"}), StartsWith("undo\tRestore the template"));
+  EXPECT_THAT(complete({"-n", "x", "res"}), AllOf(HasSubstr("restart\t"), HasSubstr("resume\t"), HasSubstr(":4\n")));
+  EXPECT_THAT(complete({"undo", "--to"}), StartsWith("--to-revision\t"));
+  EXPECT_EQ(complete({"undo", "web", "--dry-run", "s"}), "server\n:4\n");
+  EXPECT_EQ(complete({"pools", "-o", ""}), "wide\njson\nyaml\nname\n:4\n");
+  EXPECT_EQ(complete({"diff", "-f", ""}), ":0\n");
+  EXPECT_EQ(complete({"simulate", "--from", ""}), ":0\n");
+  EXPECT_EQ(complete({"simulate", "-o", ""}), "json\nyaml\nhtml\n:4\n");
+  EXPECT_THAT(complete({"simulate", "--fail"}), AllOf(HasSubstr("--failing\t"), HasSubstr("--failure-rate\t")));
+  EXPECT_EQ(complete({"render", "x"}), ":0\n");
+  EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
+  EXPECT_EQ(complete({"undo", "web", "--dry-run=s"}), "server\n:4\n");
+  EXPECT_EQ(complete({"pools", "-o=y"}), "yaml\n:4\n");
+  EXPECT_EQ(complete({"render", "--pool-file="}), ":0\n");
+  EXPECT_EQ(complete({"completion", "--help="}), ":4\n");
+  EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
+  const std::string help = complete({"status", "web", "--he"});
+  EXPECT_THAT(help, StartsWith("--help\t"));
+  EXPECT_EQ(help.find("--help"), help.rfind("--help")) << "it is a flag of each command and of the program";
+  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
+  EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
+  EXPECT_EQ(complete({"freeze", ""}), ":4\n");
+  EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");
+  EXPECT_THAT(complete({"unfreeze", "--op"}), StartsWith("--operator-namespace\t"));
+  EXPECT_EQ(complete({"windows", "-o", ""}), "json\nyaml\n:4\n");
+  EXPECT_THAT(complete({"ex"}), StartsWith("explain\tShow the nodes, the hold and the windows of a NodePool"));
 }
 
 }  // namespace

@@ -111,7 +111,21 @@ TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
 }
 
-TEST(TimelineTest, TextSaysIfThereIsNothingToRollOut) {
+TEST(SimulationEndTest, EndIsCompleteOnlyIfConditionCompleteIsTrue) {
+  const auto end = [](const ClusterObjects& objects) { return EndOf(Simulate(Take(objects), {})); };
+  ClusterObjects objects = Fleet({"a", "b", "c"}, R"({"partition": 1})"_json);
+  EXPECT_EQ(end(objects), "PartitionReached");
+  objects.pools[0]["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking";
+  EXPECT_EQ(end(objects), "PoolsHeld");
+  objects = Fleet({"a", "b"}, Json::object());
+  EXPECT_EQ(end(objects), "Complete");
+  objects.pools[0] = OfflinePoolJson("a");
+  EXPECT_EQ(end(objects), "Complete");
+  objects.pools[1] = OfflinePoolJson("b");
+  EXPECT_EQ(end(objects), "AllPoolsOffline");
+}
+
+TEST(SimulationEndTest, TextSaysIfThereIsNothingToRollOut) {
   ClusterObjects objects;
   objects.daemon["spec"]["updateStrategy"]["type"] = "RollingUpdate";
   objects.pools = {PoolJson("a"), PoolJson("b")};
@@ -120,6 +134,8 @@ TEST(TimelineTest, TextSaysIfThereIsNothingToRollOut) {
   timeline.revision = "web-2";
   timeline.simulation = Simulate(Take(objects), {});
   EXPECT_EQ(LastLine(timeline), "Nothing to roll out: all 2 pools have web-2");
+  for (Json& pool : objects.pools) pool = OfflinePoolJson(StringAt(pool, {"metadata", "name"}));
+  EXPECT_EQ(EndOf(Simulate(Take(objects), {})), "Complete") << "it was complete before the pools went offline";
   timeline.simulation = Simulate(Take(Fleet({"a"}, Json::object())), {});
   EXPECT_EQ(LastLine(timeline), "Complete after 2m: 1 of 1 pools get web-2");
 }

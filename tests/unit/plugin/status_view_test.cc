@@ -126,6 +126,10 @@ TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
   daemon["status"]["failedPools"] = 1;
   daemon["status"]["offlinePools"] = 2;
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
+  daemon["status"]["conditions"][0] =
+      Condition("Progressing", "True", "RollingOut", "1 of 5 pools are updated, 1 failed; waiting for b");
+  EXPECT_THAT(ReadProgress(daemon).line,
+              HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut: waiting for b)"));
   daemon["status"]["conditions"][0] = Condition("Progressing", "True", "RolloutComplete", "");
   daemon["status"]["updatedPools"] = 5;
   EXPECT_THAT(ReadProgress(daemon).line,
