@@ -7,6 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/prefetches.h"
@@ -206,7 +207,7 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
     const PoolView& first = *counts.first_failure;
     conditions.Set({kFailure, "True", first.reason,
                     "pool " + std::string(first.name) + ": " + first.message +
-                        (counts.failed > 1 ? " (and " + std::to_string(counts.failed - 1) + " more pools)" : "")},
+                        (counts.failed > 1 ? " (and " + Pluralize(counts.failed - 1, "more pool") + ")" : "")},
                    true);
   } else if (conditions.Has(kFailure)) {
     conditions.Set({kFailure, "False", "", ""}, true);

@@ -100,6 +100,7 @@ TEST_P(RolloutMessagesTest, StoppedRolloutNamesTheFirstFailedPoolAndCountsTheOth
   EXPECT_THAT(Message(),
               HasSubstr(std::string(" (pool a: ") + kLate + ", and 1 more pool), and maxFailures allows 1: "));
   EXPECT_THAT(Message(), HasSubstr("run `kubectl yad undo web`,"));
+  EXPECT_THAT(StringAt(ConditionNamed("WorkLoadFailure"), {"message"}), HasSubstr("(and 1 more pool)"));
   EXPECT_EQ(EventNote("FailureBudgetExceeded"), Message());
 }
 
