@@ -83,9 +83,11 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   const std::optional<std::int64_t> deadline = AsInt(deadline_field, 0, kMaxInt32, errors);
   const bool both_good =
       min_ready_field.present() == min_ready.has_value() && deadline_field.present() == deadline.has_value();
-  if (both_good && deadline.value_or(kDefaultProgressDeadlineSeconds) <= min_ready.value_or(0)) {
-    errors.Add(FieldError::Invalid(deadline_field.path, deadline.value_or(kDefaultProgressDeadlineSeconds),
-                                   "must be greater than minReadySeconds"));
+  const std::int64_t seconds = deadline.value_or(kDefaultProgressDeadlineSeconds);
+  if (both_good && seconds <= min_ready.value_or(0)) {
+    errors.Add(FieldError::Invalid(deadline_field.path, seconds,
+                                   "must be greater than minReadySeconds " + std::to_string(min_ready.value_or(0)) +
+                                       ", and not " + std::to_string(seconds) + (deadline ? "" : " (the default)")));
   }
   CheckGroups(rolling.Child("groups"), errors);
   ValidateUpdateWindows(rolling.Child("windows"), errors);
@@ -140,7 +142,8 @@ void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {
   if (!rolling.present()) return;
   const std::string type = StringAt(*strategy.value, {"type"}, "All");
   if (type == "All" || type == "OnDelete") {
-    errors.Add(FieldError::Forbidden(rolling.path, "may not be specified when strategy `type` is '" + type + "'"));
+    errors.Add(FieldError::Forbidden(rolling.path, "may not be specified when strategy `type` is '" + type +
+                                                       "': set type to RollingUpdate, or remove rollingUpdate"));
   }
   CheckRollingUpdate(rolling, errors);
 }

@@ -43,6 +43,9 @@ inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-wind
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
 // Annotation of a ControllerRevision: the time at which the rollout of the revision failed, in RFC 3339.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
+// Annotation of a ControllerRevision: the first pool that failed on the revision, with its reason. It is written
+// together with kFailedAnnotation, because after the rollback no pool shows the reason.
+inline constexpr char kFailureAnnotation[] = "apps.openyurt.io/failure";
 // Annotation of a ControllerRevision: the pools of each rollout group that has a `percent`. The pools are chosen when
 // the rollout of the revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";

@@ -33,7 +33,8 @@ std::string AutoSwitch::UpdateReason(std::stop_token stop) {
   if (*answer == reason_) return reason_;
   reason_ = *answer;
   const bool on = reason_.empty();
-  log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off", {{"why", reason_}});
+  log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off",
+            {{"why", on ? "no other controller manages the NodePools" : reason_}});
   events_.Record(NodePoolCrdReference(), EventType::kNormal, on ? "NodePoolControllerOn" : "NodePoolControllerOff",
                  "Switch",
                  on ? "this operator manages the NodePools: no other controller does"

@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/services.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
 
 namespace yad {
 namespace {
@@ -19,6 +23,38 @@ constexpr Duration kConfirmedFor = std::chrono::minutes(1);
 
 // Returns whether the error only shows that the plan is outdated, or that the process stops.
 bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
+
+// Returns why the pool has failed on the update revision: a reason and a message. `shown` is the pool in the last
+// status, which has the problem of its pods. It may be null.
+std::pair<std::string, std::string> CauseOf(const PoolPlan& pool, const PoolStatusView* shown,
+                                            std::chrono::seconds deadline) {
+  const PoolHealth& health = pool.health;
+  if (health.check && !health.check->failure.empty())
+    return {kCheckFailed, CheckMessage(health.check->name, health.check->failure)};
+  if (health.rejected) return {health.rejected->reason, health.rejected->message};
+  if (!pool.failure_reason.empty()) return {pool.failure_reason, pool.failure_message};
+  const bool is_shown = shown != nullptr && pool.from.revision != nullptr &&
+                        shown->revision() == pool.from.revision->name && IsPodProblem(shown->reason());
+  if (is_shown) return {std::string(shown->reason()), std::string(shown->message())};
+  if (pool.offline_after_update) return {kWentDarkAfterUpdate, "the pool went offline after its update"};
+  if (pool.workload && pool.workload->state().progress_deadline_exceeded)
+    return {kDeadlineExceeded, pool.workload->state().failure_message};
+  return {kDeadlineExceeded, "not healthy within " + std::to_string(deadline.count()) + " s on its revision"};
+}
+
+// Returns the value of kFailureAnnotation.
+std::string FirstFailure(const Observation& seen, const Plan& plan) {
+  const PoolStatusIndex shown{StatusView(seen.previous())};
+  const RolloutDecision& decision = plan.rollout->decision;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (!decision.pools[i].failed) continue;
+    const PoolPlan& pool = plan.pools[i];
+    const auto [reason, message] =
+        CauseOf(pool, shown.Find(pool.pool), seen.snapshot.daemon.strategy.rolling.progress_deadline);
+    return DescribeFailure(pool.pool, reason, message, decision.failed);
+  }
+  return "";
+}
 
 // Confirms by live reads that pools have failed, before their revision is marked as failed. Puts the workloads that it
 // reads into the store. Fails if a failed pool went offline or online, and the cache does not show it yet.
@@ -60,7 +96,7 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const
     state.failures_confirmed = clock_.Now();
     return {};
   }
-  YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop));
+  YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, FirstFailure(seen, plan), stop));
   state.failures_confirmed.reset();
   return {};
 }

@@ -67,9 +67,16 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number) {
   if (number > 0) return FindRevision(revisions, number);
   const auto parsed = ParseYurtAppDaemon(daemon);
-  const bool is_last =
-      !revisions.empty() && parsed && SameContent(ContentOf(*parsed), revisions.back().revision->content);
-  const std::size_t newer = is_last ? 1 : 0;
+  const auto of_spec = [&](const RevisionEntry& entry) {
+    return parsed && SameContent(ContentOf(*parsed), entry.revision->content);
+  };
+  // A status without updateRevision was written by OpenYurt, which does not advance currentRevision.
+  const std::string current =
+      StringAt(daemon, {"status", "updateRevision"}).empty() ? "" : StringAt(daemon, {"status", "currentRevision"});
+  for (const RevisionEntry& entry : revisions) {
+    if (entry.revision->name == current && !of_spec(entry)) return entry;
+  }
+  const std::size_t newer = !revisions.empty() && of_spec(revisions.back()) ? 1 : 0;
   if (revisions.size() <= newer) {
     return Fail(Reason::kBadRequest,
                 "no rollout history found for " + Quoted(StringAt(daemon, {"metadata", "name"})) +

@@ -26,8 +26,11 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 // Returns the names of the groups with approval Manual, in the order of the spec.
 std::vector<std::string> ManualGroups(const Json& daemon);
 
-// Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects the newest revision that
-// has not failed, from the previous revision backwards. If all of them have failed, 0 selects the previous revision.
+// Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects:
+// - If the spec differs from status.currentRevision, the last revision that was rolled out completely:
+//   status.currentRevision. Later revisions are skipped, because their rollouts did not complete, and may have failed.
+// - Otherwise: the newest revision that is not marked as failed, from the previous revision backwards. If all of them
+//   are marked, the previous revision.
 // The previous revision is:
 // - If the newest revision equals the spec: the revision before it.
 // - Otherwise: the newest revision. The spec is then invalid, or the operator has not stored its revision yet.

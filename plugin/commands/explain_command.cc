@@ -67,9 +67,7 @@ class Reader {
       it_.pool = *std::move(pool);
       return {};
     }
-    if (pool.error().reason == Reason::kNotFound)
-      return Fail(Reason::kNotFound,
-                  "nodepools.apps.openyurt.io \"" + it_.name + "\" not found (kubectl get nodepools lists all)");
+    if (pool.error().reason == Reason::kNotFound) return Fail(Reason::kNotFound, NodePoolNotFound(it_.name));
     return AddWarning("the NodePool", pool.error());
   }
 

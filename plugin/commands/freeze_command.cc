@@ -42,7 +42,8 @@ Result<int> RunFreeze(Session& session) {
   const PluginOptions& options = session.options;
   const WallTime now = session.clock.WallNow();
   Json data = {{"reason", options.reason}, {"until", nullptr}};
-  std::string end = "until `kubectl yad unfreeze`";
+  std::string end = "until `kubectl yad unfreeze" +
+                    (options.operator_ns.empty() ? "" : " --operator-namespace=" + options.operator_ns) + "`";
   if (!options.until.empty()) {
     const auto until = FreezeEnd(options.until, now);
     if (!until) return Fail(until.error().reason, "--until: " + until.error().message);
@@ -50,7 +51,7 @@ Result<int> RunFreeze(Session& session) {
     end = "until " + FormatTime(*until);
   }
   YAD_TRY(const auto ns, OperatorNamespace(session));
-  WarnOfAbsentOperator(session);
+  const bool absent = WarnOfAbsentOperator(session);
   const ObjectKey key{ns, kFreezeName};
   const auto before = session.client.Get(kConfigMapType, key);
   if (!before && before.error().reason != Reason::kNotFound) return Fail(before.error());
@@ -61,22 +62,28 @@ Result<int> RunFreeze(Session& session) {
   }
   YAD_TRY(const auto written, Write(session.client, key, data, before.has_value()));
   const bool again = before && Freezes(*before, now);
-  PrintWritten(session, kSubject, written,
-               (again ? "updated in namespace " : "frozen in namespace ") + ns + ": updates of all YurtAppDaemons " +
-                   (again ? "stay frozen " : "are frozen ") + end);
+  std::string what = (again ? "updated in namespace " : "frozen in namespace ") + ns +
+                     ": updates of all YurtAppDaemons " + (again ? "stay frozen " : "are frozen ") + end;
+  if (absent) {
+    what = "written in namespace " + ns + ", where no operator was found: updates are frozen " + end +
+           " only if an operator runs in this namespace";
+  }
+  PrintWritten(session, kSubject, written, what);
   return kDone;
 }
 
 Result<int> RunUnfreeze(Session& session) {
   YAD_TRY(const auto ns, OperatorNamespace(session));
-  WarnOfAbsentOperator(session);
+  const bool absent = WarnOfAbsentOperator(session);
   const auto deleted = session.client.Delete(kConfigMapType, {ns, kFreezeName});
   if (!deleted && deleted.error().reason == Reason::kNotFound) {
-    session.console.err << "updates are not frozen: namespace " << ns << " has no " << kSubject << "\n";
+    session.console.err << (absent ? "nothing is deleted: namespace " : "updates are not frozen: namespace ") << ns
+                        << " has no " << kSubject << "\n";
     return kDone;
   }
   if (!deleted) return Fail(deleted.error());
-  PrintWritten(session, kSubject, Json(), "deleted in namespace " + ns + ": updates of all YurtAppDaemons may start");
+  PrintWritten(session, kSubject, Json(),
+               "deleted in namespace " + ns + (absent ? "" : ": updates of all YurtAppDaemons may start"));
   return kDone;
 }
 

@@ -52,6 +52,10 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
                       << "): that hold ends when the condition ends\n";
 }
 
+tl::unexpected<Error> FailForPool(const Error& error, const std::string& pool) {
+  return error.reason == Reason::kNotFound ? Fail(Reason::kNotFound, NodePoolNotFound(pool)) : Fail(error);
+}
+
 }  // namespace
 
 Result<int> RunHold(Session& session) {
@@ -62,23 +66,23 @@ Result<int> RunHold(Session& session) {
   const auto before = InAnyVersion(types, [&](const ResourceType& type) { return session.client.Get(type, pool); });
   // A user may have the permission to patch pools without the permission to read them, so a hold does not need the
   // pool.
-  if (!hold && !before) return Fail(before.error());
+  if (!hold && !before) return FailForPool(before.error(), pool.name);
   const ObjectMeta meta = before ? ParseMeta(*before) : ObjectMeta();
   const auto earlier = meta.annotations.find(kHoldAnnotation);
   const bool was_held = earlier != meta.annotations.end();
   if (!hold && !was_held) return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
-  YAD_TRY(const auto written, InAnyVersion(types, [&](const ResourceType& type) {
-            return session.client.Patch(type, pool, PatchType::kMerge, patch);
-          }));
+  const auto written = InAnyVersion(
+      types, [&](const ResourceType& type) { return session.client.Patch(type, pool, PatchType::kMerge, patch); });
+  if (!written) return FailForPool(written.error(), pool.name);
   if (hold && was_held && earlier->second != session.options.reason) {
     session.console.err << "Warning: " << subject
                         << " was held already, and its earlier reason is replaced: " << Printable(earlier->second)
                         << "\n";
   }
   WarnOfMaintenance(session, subject, pool.name);
-  PrintWritten(session, subject, written, hold ? "held" : "released");
+  PrintWritten(session, subject, *written, hold ? "held" : "released");
   return kDone;
 }
 

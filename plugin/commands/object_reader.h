@@ -42,6 +42,11 @@ class ClusterReader : public ObjectReader {
   Client& client_;
 };
 
+// Returns the message for a NodePool that does not exist.
+inline std::string NodePoolNotFound(const std::string& pool) {
+  return "nodepools.apps.openyurt.io \"" + pool + "\" not found (kubectl get nodepools lists all)";
+}
+
 // Calls `send` with each API version of NodePools until a call succeeds, or until the server responds that the pool
 // does not exist or that the request is forbidden. Returns the last result. A request in one version may fail: if a
 // pool is stored in another version, the server needs a conversion webhook, which may no longer exist. `types` must not

@@ -21,13 +21,14 @@ Result<std::string> OperatorNamespace(Session& session) {
   return OperatorNamespace(objects, session.options.operator_ns);
 }
 
-void WarnOfAbsentOperator(Session& session) {
+bool WarnOfAbsentOperator(Session& session) {
   const std::string& given = session.options.operator_ns;
-  if (given.empty()) return;
+  if (given.empty()) return false;
   const auto deployments = ListAll(session.client, kDeploymentType, given, kLabel);
-  if (!deployments || !deployments->empty()) return;
+  if (!deployments || !deployments->empty()) return false;
   session.console.err << "Warning: namespace " << given << " has no Deployment with the label " << kLabel
                       << ": the operator reads a freeze only from its own namespace\n";
+  return true;
 }
 
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given) {

@@ -17,8 +17,9 @@ Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 
 // Prints a warning if the namespace in --operator-namespace has no Deployment with the label of the operator's chart.
-// Prints nothing if the flag is not set, or if the Deployments in the namespace can't be listed.
-void WarnOfAbsentOperator(Session& session);
+// Returns whether it has printed the warning. Prints nothing if the flag is not set, or if the Deployments in the
+// namespace can't be listed.
+bool WarnOfAbsentOperator(Session& session);
 
 }  // namespace yad
 

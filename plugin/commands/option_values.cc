@@ -29,6 +29,7 @@ Result<std::string> ParseName(const std::string& argument, const std::string& ty
       return NotValid("\"" + argument + "\" is not a valid " + type + ": give NAME or " + brief + "/NAME");
     }
   }
+  if (name.empty()) return NotValid("the name of the " + type + " is empty");
   return ValidName(name, "name of a " + type, CheckDns1123Subdomain(name));
 }
 
@@ -56,8 +57,9 @@ Result<WallTime> TimeValue(const std::string& text) {
   return NotValid("\"" + text + "\" is not a valid time: give an RFC 3339 time such as 2026-11-22T12:00:00Z");
 }
 
-Result<std::string> PoolNameValue(const std::string& pool) {
-  return ValidName(pool, "name of a NodePool", CheckDns1123Subdomain(pool));
+Result<std::string> PoolNameValue(const std::string& argument) {
+  return ParseName(argument, "NodePool", "nodepool",
+                   {"np", "nodepool", "nodepools", "nodepool.apps.openyurt.io", "nodepools.apps.openyurt.io"});
 }
 
 Result<std::string> NamespaceValue(const std::string& ns) { return ValidName(ns, "namespace", CheckDns1123Label(ns)); }
@@ -66,8 +68,13 @@ Result<std::string> RevisionNameValue(const std::string& revision) {
   return ValidName(revision, "name of a revision", CheckDns1123Subdomain(revision));
 }
 
-Result<std::string> FreezeReasonValue(const std::string& reason) {
+Result<std::string> HoldReasonValue(const std::string& reason) {
   if (reason.empty()) return NotValid("the reason must not be empty");
+  return reason;
+}
+
+Result<std::string> FreezeReasonValue(const std::string& reason) {
+  YAD_TRY_VOID(HoldReasonValue(reason));
   if (reason.size() <= kMaxFreezeReason) return reason;
   return NotValid("the reason has " + std::to_string(reason.size()) + " bytes, and may have at most " +
                   std::to_string(kMaxFreezeReason) + ": give a shorter reason");
@@ -93,6 +100,11 @@ Result<DryRun> DryRunValue(const std::string& kind) {
   if (kind == "client") return DryRun::kClient;
   if (kind == "server") return DryRun::kServer;
   return NotValid("--dry-run must be none, client or server, not \"" + kind + "\"");
+}
+
+Result<std::string> ShellValue(const std::string& shell) {
+  if (shell == "bash" || shell == "zsh" || shell == "fish") return shell;
+  return NotValid("there is no completion for \"" + shell + "\": give bash, zsh or fish");
 }
 
 std::string CheckCombination(const PluginOptions& options) {

@@ -2,7 +2,9 @@
 #ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
 #define PLUGIN_COMMANDS_OPTION_VALUES_H_
 
+#include <charconv>
 #include <chrono>
+#include <limits>
 #include <string>
 
 #include "operator/base/clock.h"
@@ -20,13 +22,31 @@ Result<std::string> AutoscalerNameOf(const std::string& argument);
 
 Result<std::chrono::milliseconds> DurationValue(const std::string& text);
 Result<WallTime> TimeValue(const std::string& text);  // RFC 3339
-Result<std::string> PoolNameValue(const std::string& pool);
+// Returns the name of a NodePool from an argument such as "hangzhou" or "nodepool/hangzhou". Fails like DaemonNameOf.
+Result<std::string> PoolNameValue(const std::string& argument);
 Result<std::string> NamespaceValue(const std::string& ns);
 Result<std::string> RevisionNameValue(const std::string& revision);
+Result<std::string> HoldReasonValue(const std::string& reason);
 Result<std::string> FreezeReasonValue(const std::string& reason);
 Result<std::string> FreezeEndValue(const std::string& end);  // returns `end`
 Result<double> RateValue(const std::string& text);           // from 0 to 1, or from 0% to 100%
 Result<DryRun> DryRunValue(const std::string& kind);
+Result<std::string> ShellValue(const std::string& shell);
+
+// Returns a function that parses a number from `low` to `high`.
+template <typename Number>
+auto NumberFrom(Number low, Number high = std::numeric_limits<Number>::max()) {
+  return [low, high](const std::string& text) -> Result<Number> {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && read == end && number >= low && number <= high) return number;
+    const std::string range = high == std::numeric_limits<Number>::max()
+                                  ? "of at least " + std::to_string(low)
+                                  : "from " + std::to_string(low) + " to " + std::to_string(high);
+    return Fail(Reason::kBadRequest, "\"" + text + "\" is not a number " + range);
+  };
+}
 
 // Checks rules about several flags and arguments, such as flags that exclude each other. Returns an error message; ""
 // if the options are valid.

@@ -58,6 +58,7 @@ class Parser {
   // valid.
   std::string Finish() {
     if (options_.command == Command::kStatus) options_.watch = status_watch_;
+    options_.open = !no_open_;
     if (!positional_file_.empty()) {
       if (!options_.file.empty()) return "the manifest is given twice: give either FILE or -f FILE";
       options_.file = positional_file_;
@@ -107,10 +108,17 @@ class Parser {
 
   void Pool(CLI::App* app) {
     app->add_option_function<std::string>(
-           "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "Name of the NodePool.")
+           "POOL", [this](const std::string& pool) { options_.pools = {*PoolNameValue(pool)}; },
+           "NodePool: NAME or nodepool/NAME.")
         ->type_name("")
         ->required()
         ->check(CheckWith(PoolNameValue));
+  }
+
+  // Adds --pool, which may be given several times.
+  CLI::Option* Pools(CLI::App* app, const std::string& help) {
+    const auto bare = [](const std::string& pool) { return PoolNameValue(pool).value_or(pool); };
+    return app->add_option("--pool", options_.pools, help)->allow_extra_args(false)->type_name("POOL")->transform(bare);
   }
 
   void OperatorNamespace(CLI::App* app) {
@@ -135,10 +143,7 @@ class Parser {
   }
 
   void Revision(CLI::App* app, const std::string& flag, const std::string& help) {
-    app->add_option_function<std::int64_t>(
-           flag, [this](const std::int64_t& number) { options_.revision = number; }, help)
-        ->type_name("N")
-        ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+    Parsed(app, flag, "N", NumberFrom<std::int64_t>(0), options_.revision, help);
   }
 
   void Now(CLI::App* app, const std::string& help) { Parsed(app, "--now", "TIME", TimeValue, options_.now, help); }
@@ -158,10 +163,7 @@ class Parser {
     CLI::App* completion =
         Add(Command::kCompletion, "completion", "Print a script that completes commands, names and flags",
             "  source <(kubectl-yad completion bash)");
-    completion->add_option("SHELL", options_.shell, "Shell: bash, zsh or fish.")
-        ->required()
-        ->type_name("")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    Parsed(completion, "SHELL", "", ShellValue, options_.shell, "Shell: bash, zsh or fish.")->required();
 
     Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
   }
@@ -171,11 +173,9 @@ class Parser {
         AddForDaemon(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
                      "  kubectl yad status web\n"
                      "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
-    status
-        ->add_flag(
-            "-w,--watch", status_watch_,
-            "If set, the command waits until the rollout ends. With --watch=false, it shows the progress and exits.")
-        ->default_str("true");
+    status->add_flag("-w,--watch", status_watch_,
+                     "The command waits until the rollout ends. This is the default. With --watch=false, it shows the "
+                     "progress and exits.");
     Parsed(status, "--timeout", "DURATION", DurationValue, options_.timeout,
            "Maximum time to wait. When it expires, the exit code is 4. Default: 0, no limit.");
 
@@ -199,8 +199,10 @@ class Parser {
     CLI::App* undo = AddForDaemon(
         Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
-    Revision(undo, "--to-revision",
-             "Number of the revision to restore. Default: 0, the newest earlier one that has not failed.");
+    Revision(
+        undo, "--to-revision",
+        "Number of the revision to restore. Default: 0, the last one that was rolled out completely. If the spec has "
+        "that one, the previous one that has not failed.");
     Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});
@@ -217,10 +219,7 @@ class Parser {
         Command::kRestart, "restart",
         "Restart the pods of all pools by a rollout; with --pool, restart the pods of some pools immediately",
         "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
-    restart
-        ->add_option("--pool", options_.pools, "Pool whose pods are restarted immediately; may be given several times.")
-        ->allow_extra_args(false)
-        ->type_name("POOL");
+    Pools(restart, "Pool whose pods are restarted immediately; may be given several times.");
     Output(restart, {"json", "yaml", "name"});
 
     CLI::App* approve = AddForDaemon(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
@@ -251,10 +250,7 @@ class Parser {
             "yad render web.yaml --pool-file=-");
     render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
     File(render, "Manifest of the YurtAppDaemon, instead of the argument FILE; - is standard input.");
-    render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")
-        ->allow_extra_args(false)
-        ->type_name("POOL")
-        ->check(CheckWith(PoolNameValue));
+    Pools(render, "Name of a pool; may be given several times.")->check(CheckWith(PoolNameValue));
     render
         ->add_option("--pool-file", options_.pool_file,
                      "File with the NodePools, whose labels, types and taints are then known; - is standard input.")
@@ -270,9 +266,8 @@ class Parser {
                          "Hold a pool: until release, no update of the pool starts (updateStrategy RollingUpdate)",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
-    hold->add_option("--reason", options_.reason,
-                     "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
-        ->type_name("TEXT")
+    Parsed(hold, "--reason", "TEXT", HoldReasonValue, options_.reason,
+           "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
         ->required();
     Output(hold, {"json", "yaml", "name"});
 
@@ -342,25 +337,20 @@ class Parser {
                                "Probability that the update of a pool fails, such as 5%. If set, the command also "
                                "simulates the rollout --runs "
                                "times with random failures.");
-    simulate->add_option("--runs", options_.runs, "Number of simulations with random failures. Default: 100.")
-        ->type_name("N")
-        ->check(CLI::Range(1, kMaxFailureRuns))
+    Parsed(simulate, "--runs", "N", NumberFrom(1, kMaxFailureRuns), options_.runs,
+           "Number of simulations with random failures. Default: 100.")
         ->needs(rate);
-    simulate
-        ->add_option("--seed", options_.seed,
-                     "Seed of the random failures. The same seed gives the same result. Default: 1.")
-        ->type_name("N")
-        ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative" : ""; })
+    Parsed(simulate, "--seed", "N", NumberFrom<std::uint64_t>(0), options_.seed,
+           "Seed of the random failures. The same seed gives the same result. Default: 1.")
         ->needs(rate);
   }
 
   void AddDashboard() {
     CLI::App* page = Add(Command::kDashboard, "dashboard", "Serve a web page of rollouts, on this computer only",
                          "  kubectl yad dashboard\n  kubectl yad dashboard --port=8001 --no-open");
-    page->add_option("--port", options_.port, "Port on 127.0.0.1. Default: 0, any free port.")
-        ->type_name("PORT")
-        ->check(CLI::Range(0, 65535));
-    page->add_flag("!--no-open", options_.open, "If set, the command opens no browser.");
+    Parsed(page, "--port", "PORT", NumberFrom(0, 65535), options_.port,
+           "Port on 127.0.0.1. Default: 0, any free port.");
+    page->add_flag("--no-open", no_open_, "If set, the command opens no browser.");
     OperatorNamespace(page);
   }
 
@@ -375,7 +365,8 @@ class Parser {
         "plan", "Show the leases and releases that the operator would plan from a file, without a cluster");
     plan->footer(
         "\nExamples:\n  kubectl get npa,nodes,pods -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
-        "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
+        "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json" +
+        std::string(kForAll));
     File(plan, "File with Nodes, Pods, one NodePoolAutoscaler, and optionally its NodePool; - is standard input.");
     Now(plan, "Time of the plan (RFC 3339). Default: now.");
     Output(plan, {"json", "yaml"});
@@ -386,12 +377,32 @@ class Parser {
   PluginOptions& options_;
   CLI::App app_;
   bool status_watch_ = true;
+  bool no_open_ = false;
   std::string positional_file_;  // for render
 };
 
+// Rewords a message of CLI11 about the value of a flag.
+std::string AboutValue(const std::string& message) {
+  static constexpr std::string_view kNoFlagValue = "Could not convert: ", kMissing = ": 1 required ", kEnd = " missing";
+  if (const std::size_t equals = message.find(" = "); message.starts_with(kNoFlagValue) && equals != std::string::npos)
+    return message.substr(kNoFlagValue.size(), equals - kNoFlagValue.size()) + ": \"" + message.substr(equals + 3) +
+           "\" is neither true nor false";
+  const std::size_t at = message.find(kMissing);
+  if (at == std::string::npos || !message.ends_with(kEnd)) return message;
+  const std::size_t type = at + kMissing.size();
+  return message.substr(0, at) + " needs a value: " + message.substr(type, message.size() - kEnd.size() - type);
+}
+
 // Returns the error message that kubectl would print.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
-  if (!app.get_subcommands().empty()) return error.what();
+  if (!app.get_subcommands().empty()) {
+    const std::vector<std::string> others = app.remaining(true);
+    const bool unexpected = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    if (!unexpected || others.empty()) return AboutValue(error.what());
+    const std::string& first = others.front();
+    return first.starts_with('-') ? "unknown flag: " + first.substr(0, first.find('='))
+                                  : "unexpected argument \"" + first + "\"";
+  }
   for (const std::string& argument : app.remaining()) {
     if (!argument.starts_with('-')) return "unknown command \"" + argument + "\"";
   }
@@ -440,7 +451,7 @@ std::vector<CommandHelp> DescribeCommands() {
   std::vector<CommandHelp> commands;
   const auto flags_of = [](const CLI::App& app, CommandHelp& help) {
     for (const CLI::Option* option : app.get_options()) {
-      if (option->get_lnames().empty()) continue;
+      if (option->get_lnames().empty() || FindFlag(help.flags, "--" + option->get_lnames().front())) continue;
       FlagHelp& flag = help.flags.emplace_back();
       flag.name = "--" + option->get_lnames().front();
       if (!option->get_snames().empty()) flag.brief = "-" + option->get_snames().front();

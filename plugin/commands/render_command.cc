@@ -87,7 +87,6 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
       error.message = Quoted(StringAt(manifest, {"metadata", "name"})) + " is invalid: " + error.message;
       return Fail(error);
     }
-    if (daemon->meta.key.name.empty()) return Fail(Reason::kInvalid, options.file + ": metadata.name is missing");
     const RevisionPtr revision = RevisionOf(*daemon, {});
     for (const NodePool& pool : pools.pools) {
       if (daemon->pools.exclude.contains(pool.name) || (pools.described && !daemon->pools.Selects(pool))) {

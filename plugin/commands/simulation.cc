@@ -1,6 +1,7 @@
 #include "plugin/commands/simulation.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -169,6 +170,7 @@ class Simulator {
       const PoolPlan& planned = plan.pools[i];
       SimulatedPool& pool = result_.pools[i];
       pool.waiting_for = planned.waiting_for;
+      pool.on_update = planned.workload && planned.on_update;
       const bool healthy = planned.on_update && planned.health.state == PoolHealth::State::kHealthy;
       if (pool.starts && !pool.healthy && healthy) pool.healthy = snapshot_.now;
       const bool done = planned.on_update && planned.health.soaked && planned.action == WorkloadAction::kNone;
@@ -341,7 +343,26 @@ WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy
 
 std::string EndOf(const Simulation& simulation) {
   if (!simulation.finished) return "Unfinished";
-  return simulation.rolled_back ? "RolledBack" : std::string(StateName(simulation.state));
+  if (simulation.rolled_back) return "RolledBack";
+  if (simulation.state == RolloutState::kComplete && !simulation.idle()) {
+    // Condition Complete is then False, with these reasons.
+    const auto waits = [&](WaitingFor reason) {
+      return std::any_of(simulation.pools.begin(), simulation.pools.end(),
+                         [&](const SimulatedPool& pool) { return pool.waiting_for == reason; });
+    };
+    if (waits(WaitingFor::kHold)) return "PoolsHeld";
+    if (waits(WaitingFor::kPartition)) return "PartitionReached";
+    const bool offline = !simulation.pools.empty() && std::all_of(simulation.pools.begin(), simulation.pools.end(),
+                                                                  std::mem_fn(&SimulatedPool::offline));
+    if (offline) return "AllPoolsOffline";
+  }
+  return std::string(StateName(simulation.state));
+}
+
+bool Simulation::idle() const {
+  return finished && !rolled_back && state == RolloutState::kComplete && from == to && failures.empty() &&
+         std::all_of(pools.begin(), pools.end(),
+                     [](const SimulatedPool& pool) { return pool.on_update && !pool.starts; });
 }
 
 std::size_t Simulation::reached() const {

@@ -33,6 +33,7 @@ struct SimulatedPool {
   std::optional<WallTime> goes_back;  // the write that restores status.currentRevision
   bool offline = false;               // its site is offline, so it does not become healthy
   WaitingFor waiting_for = WaitingFor::kNone;  // at the end
+  bool on_update = false;                      // at the end, the pool has the spec's revision
 };
 
 struct SimulatedEvent {
@@ -52,6 +53,8 @@ struct Simulation {
 
   // Returns the number of pools that receive the revision of the spec, or have it at the start.
   std::size_t reached() const;
+  // Returns whether there is nothing to roll out: all pools have the revision of the spec from the beginning.
+  bool idle() const;
 };
 
 // Simulates the rollout of `snapshot`, whose updateStrategy must be RollingUpdate. The simulation assumes that
@@ -60,7 +63,9 @@ struct Simulation {
 // - a workload that is unhealthy on an old revision stays unhealthy until its update.
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
 
-// Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState, such as "Complete".
+// Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState. The name "Complete" means
+// that the operator sets condition Complete to True. If it sets it to False, because pools are held, in the partition,
+// or all offline, the result is the reason of the condition, such as "PoolsHeld".
 std::string EndOf(const Simulation& simulation);
 
 // Returns the duration of each pool's last update, from its start until the pool was healthy. Omits a pool if the

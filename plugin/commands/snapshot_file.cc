@@ -151,10 +151,11 @@ Result<std::string> SnapshotFile::NamespaceOf(const std::string& name, const std
     }
   }
   if (namespaces.size() == 1) return namespaces.front();
+  if (all.empty()) return Fail(Reason::kNotFound, file_.source + " has no YurtAppDaemons");
   if (namespaces.empty()) {
     return Fail(Reason::kNotFound, file_.source + " has no YurtAppDaemon \"" + name + "\"" +
                                        (ns.empty() ? "" : " in namespace \"" + ns + "\"") + "; it has " +
-                                       (all.empty() ? "none" : NameSome(all)));
+                                       NameSome(all));
   }
   return Fail(Reason::kBadRequest, file_.source + " has a YurtAppDaemon \"" + name + "\" in each of the namespaces " +
                                        NameSome(namespaces) + ": give -n NAMESPACE");

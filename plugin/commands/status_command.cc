@@ -3,6 +3,7 @@
 #include <map>
 
 #include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/daemon_watch.h"
@@ -49,10 +50,15 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
     return kDone;
   }
   session.console.err << "error: " << Printable(progress.line) << "\n";
-  std::vector<std::string> failed;
+  std::vector<std::string> failed, offline;
   for (const PoolStatusView& pool : PoolsOf(daemon)) {
     if (pool.phase() == PoolPhase::kFailed) failed.emplace_back(pool.name());
+    const bool suspect = IsOfflineAfterUpdate(pool.reason()) || pool.reason() == kCheckFailed;
+    if (pool.phase() == PoolPhase::kOffline && suspect) offline.emplace_back(pool.name());
   }
+  // A failed pool that is offline has phase Offline.
+  if (static_cast<std::size_t>(progress.failed) > failed.size())
+    failed.insert(failed.end(), offline.begin(), offline.end());
   if (!failed.empty()) {
     session.console.err << "failed pools: " << Printable(NameSome(failed, kNamedFailures)) << " (kubectl yad pools "
                         << session.options.daemon << " -o wide shows why; kubectl yad undo " << session.options.daemon
@@ -89,7 +95,7 @@ Result<int> RunStatus(Session& session) {
                 *screen);
     } else {
       not_live.Print(watch.error(), session.console.err);
-      why.Print(daemon, session.console.out);
+      if (progress.observed) why.Print(daemon, session.console.out);
       if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
         session.console.out << Printable(progress.line) << std::endl;
         last_line = progress.line;
@@ -98,8 +104,11 @@ Result<int> RunStatus(Session& session) {
     if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
     const SteadyTime now = session.clock.Now();
     if (now >= end) {
-      session.console.err << "error: timed out waiting for the rollout after " << HumanDuration(session.options.timeout)
-                          << ": " << Printable(progress.line) << "\n";
+      std::string line = Printable(progress.line);  // "Waiting for …..."
+      if (line.ends_with("...")) line.resize(line.size() - 3);
+      line.front() = 'w';
+      session.console.err << "error: timed out after " << HumanDuration(session.options.timeout) << ", " << line
+                          << "\n";
       return kTimedOut;
     }
     if (!session.console.out) return kDone;  // RunPlugin reports that the output can't be written.

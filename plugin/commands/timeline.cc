@@ -113,9 +113,14 @@ std::string Headline(const Timeline& timeline) {
 
 std::string LastLine(const Timeline& timeline) {
   const Simulation& simulation = timeline.simulation;
+  const std::size_t pools = simulation.pools.size();
+  if (simulation.idle()) {
+    if (pools == 0) return "Nothing to roll out: no NodePool is selected";
+    return "Nothing to roll out: " + (pools == 1 ? "the pool has " : "all " + std::to_string(pools) + " pools have ") +
+           timeline.revision;
+  }
   return EndOf(simulation) + " after " + HumanDuration(simulation.to - simulation.from) + ": " +
-         std::to_string(simulation.reached()) + " of " + std::to_string(simulation.pools.size()) + " pools get " +
-         timeline.revision;
+         std::to_string(simulation.reached()) + " of " + std::to_string(pools) + " pools get " + timeline.revision;
 }
 
 std::string FailuresLine(const FailureRuns& runs) {

@@ -31,14 +31,13 @@ Result<int> RunUndo(Session& session) {
   } else {
     YAD_TRY(after, EditDaemon(session, daemon, dry_run == DryRun::kServer, put_back));
   }
+  const std::string number = std::to_string(wanted.revision->number);
   if (!after.is_null() && HasServiceTemplate(daemon) && !HasServiceTemplate(after)) {
-    session.console.err << "Warning: this undo removes spec.serviceTemplate, because revision "
-                        << wanted.revision->number
+    session.console.err << "Warning: this undo removes spec.serviceTemplate, because revision " << number
                         << " has none: the operator then deletes the Services of the pools\n";
   }
-  std::string what = after.is_null() ? "skipped rollback (current template already matches revision " +
-                                           std::to_string(wanted.revision->number) + ")"
-                                     : "rolled back";
+  std::string what = after.is_null() ? "skipped rollback (current template already matches revision " + number + ")"
+                                     : "rolled back to revision " + number + " (" + wanted.revision->name + ")";
   if (dry_run == DryRun::kClient) what += " (dry run)";
   if (dry_run == DryRun::kServer) what += " (server dry run)";
   PrintWritten(session, after.is_null() ? daemon : after, what);

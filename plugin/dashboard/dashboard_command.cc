@@ -52,7 +52,8 @@ Result<int> RunDashboard(Session& session) {
   HttpServerOptions server_options;
   server_options.port = options.port;
   HttpServer server(server_options, [&](const HttpCall& call) { return dashboard->Handle(call); });
-  YAD_TRY_VOID(server.Listen());
+  if (const Status listens = server.Listen(); !listens)
+    return Fail(listens.error().reason, listens.error().message + " (give another --port; 0 is any free port)");
   YAD_TRY(const auto token, NewToken());
   Live live(
       session.client, std::move(live_options), [&server] { server.Wake(); }, session.clock);

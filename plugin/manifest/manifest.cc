@@ -109,9 +109,14 @@ Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::s
   const std::size_t all = objects.size();
   std::erase_if(objects, [&](const Json& object) { return !IsOfType(object, type); });
   if (skipped != nullptr) *skipped = all - objects.size();
+  const std::string source = path == "-" ? "standard input" : path;
+  for (const Json& object : objects) {
+    if (StringAt(object, {"metadata", "name"}).empty())
+      return Fail(Reason::kConfig, source + ": metadata.name is missing");
+  }
   if (!objects.empty()) return objects;
-  return Fail(Reason::kConfig, (path == "-" ? "standard input" : path) + " has no " + type.kind + " (apiVersion " +
-                                   type.group + "/..., kind " + type.kind + ")");
+  return Fail(Reason::kConfig,
+              source + " has no " + type.kind + " (apiVersion " + type.group + "/..., kind " + type.kind + ")");
 }
 
 Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback) {

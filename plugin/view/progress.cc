@@ -15,10 +15,12 @@ std::string Counts(const Progress& progress) {
   return text;
 }
 
-// Returns whether the message only repeats the counts.
-bool RepeatsCounts(const Progress& progress) {
-  return progress.message.empty() || progress.message == std::to_string(progress.updated) + " of " +
-                                                             std::to_string(progress.desired) + " pools are updated";
+// Returns the message without the counts at its beginning.
+std::string WithoutCounts(const Progress& progress) {
+  const std::string counts =
+      std::to_string(progress.updated) + " of " + std::to_string(progress.desired) + " pools are updated";
+  if (progress.message == counts) return "";
+  return progress.message.starts_with(counts + "; ") ? progress.message.substr(counts.size() + 2) : progress.message;
 }
 
 // Returns whether the rollout is complete. Uses condition Complete. Older operators set only Progressing. As in a
@@ -54,7 +56,8 @@ Progress ReadProgress(const Json& daemon) {
   const Json& cause = all_offline ? *complete : *progressing;
   progress.reason = StringAt(cause, {"reason"});
   progress.message = StringAt(cause, {"message"});
-  const std::string why = progress.reason + (RepeatsCounts(progress) ? "" : ": " + progress.message);
+  const std::string details = WithoutCounts(progress);
+  const std::string why = progress.reason + (details.empty() ? "" : ": " + details);
   if (StringAt(*progressing, {"status"}) == "False") {
     progress.state = RolloutOutcome::kStopped;
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
@@ -62,7 +65,7 @@ Progress ReadProgress(const Json& daemon) {
     progress.state = RolloutOutcome::kComplete;
     const bool all = progress.updated >= progress.desired;  // The other pools are in the partition.
     progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
-    if (!all && !RepeatsCounts(progress)) progress.line += " (" + progress.message + ")";
+    if (!all && !details.empty()) progress.line += " (" + details + ")";
     if (all && progress.offline > 0) {
       progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
                        " pools are offline, and are updated when they are online again)";

@@ -93,6 +93,7 @@ void ClusterTest::SetUp() {
   kube_ = std::make_unique<Kube>(plane_->client(), ns_);
   log_file_ = plane_->dir() + "/operator-" + ns_ + ".log";
   kube_->Create(kNamespaceType, {{"metadata", {{"name", ns_}}}});
+  plane_->MarkAuditLog();
 }
 
 void ClusterTest::TearDown() {

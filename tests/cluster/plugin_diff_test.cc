@@ -113,7 +113,7 @@ TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndCountsThePoolsThatABadRe
   const Json bad = Json::parse(YadOut({"simulate", "-f", "-", "--failing", "-o", "json"}, kDone, manifest.dump()));
   EXPECT_EQ(bad["end"], "FailureBudgetExceeded");
   EXPECT_EQ(bad["poolsReached"], 1);
-  EXPECT_THAT(YadOut({"simulate", "web"}), HasSubstr("\nComplete after 0s: 0 of 2 pools get web-"));
+  EXPECT_THAT(YadOut({"simulate", "web"}), HasSubstr("\nNothing to roll out: all 2 pools have web-"));
   EXPECT_EQ(VersionOf(GetDaemon("web")), version);
   EXPECT_EQ(Revisions("web").size(), 1u);
 }

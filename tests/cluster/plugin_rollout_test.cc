@@ -31,13 +31,14 @@ TEST_P(PluginOneKindTest, UndoRestoresTemplateAndOverrides) {
             "error: unable to find specified revision 9 in history: it has 1, 2, 3\n");
 
   const std::string version = VersionOf(GetDaemon("web"));
-  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=server"}),
-            Subject() + " rolled back (server dry run)\n");
-  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=client"}), Subject() + " rolled back (dry run)\n");
+  const std::string rolled_back =
+      Subject() + " rolled back to revision 1 (" + ParseMeta(Revisions("web").front()).key.name + ")";
+  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=server"}), rolled_back + " (server dry run)\n");
+  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=client"}), rolled_back + " (dry run)\n");
   EXPECT_EQ(VersionOf(GetDaemon("web")), version);
   EXPECT_THAT(YadErr({"undo", "web", "--to-revision=9"}, kFailed), HasSubstr("it has 1, 2, 3"));
 
-  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1"}), Subject() + " rolled back\n");
+  EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1"}), rolled_back + "\n");
   const Json back = WaitUntilReady("web");
   EXPECT_EQ(At(back, "/spec/workloadTemplate"), first);
   EXPECT_EQ(At(back, "/spec/overrides"), Json());

@@ -36,7 +36,8 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
              [&] { return status.Output().find("updated when their") != std::string::npos; });
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}),
               StartsWith("Waiting for the rollout of yurtappdaemon \"web\" to finish: 0 of 2 pools updated (Waiting"));
-  EXPECT_THAT(YadErr({"status", "web", "--timeout=1s"}, kTimedOut), HasSubstr("error: timed out waiting"));
+  EXPECT_THAT(YadErr({"status", "web", "--timeout=1s"}, kTimedOut),
+              HasSubstr("error: timed out after 1s, waiting for "));
   ASSERT_EQ(status.ExitCode(), std::nullopt);
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("a"))));
   Eventually("it tells of the first pool",

@@ -2,7 +2,11 @@
 #ifndef TESTS_SUPPORT_CONTROL_PLANE_H_
 #define TESTS_SUPPORT_CONTROL_PLANE_H_
 
+#include <sys/types.h>
+
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -73,6 +77,9 @@ class ControlPlane {
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;
+  // Remembers the size of the audit log. If `since` is later than this call, the functions above read only what
+  // follows.
+  void MarkAuditLog() const;
   // Writes a kubeconfig for a service account, and returns its path. Its default namespace is the account's.
   std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;
 
@@ -87,6 +94,13 @@ class ControlPlane {
   int minor_ = 0;
   int guard_pipe_ = -1;
   pid_t guard_ = -1;
+  mutable std::mutex audit_marks_mutex_;
+  // The size of the audit log shortly before a time. Lines up to this size have an earlier time.
+  struct AuditMark {
+    ino_t inode = 0;
+    off_t size = 0;
+  };
+  mutable std::map<WallTime, AuditMark> audit_marks_;
 };
 
 }  // namespace yad::testing

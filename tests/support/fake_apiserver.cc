@@ -20,10 +20,17 @@ HttpResponse NotFoundResponse(const ResourceType& type, const std::string& name)
 
 HttpResponse ConflictResponse(const std::string& message) { return StatusResponse(409, "Conflict", message); }
 
-// Returns the fields whose change increments metadata.generation.
-Json Desired(Json object) {
-  for (const char* key : {"metadata", "status", "apiVersion", "kind"}) object.erase(key);
-  return object;
+// Returns whether two objects differ in a field whose change increments metadata.generation.
+bool DesiredDiffers(const Json& one, const Json& other) {
+  const auto all_in = [](const Json& fields, const Json& object) {
+    for (const auto& [key, value] : fields.items()) {
+      if (key == "metadata" || key == "status" || key == "apiVersion" || key == "kind") continue;
+      const auto found = object.find(key);
+      if (found == object.end() || *found != value) return false;
+    }
+    return true;
+  };
+  return !all_in(one, other) || !all_in(other, one);
 }
 
 int Controllers(const Json& object) {
@@ -148,7 +155,7 @@ bool FakeCluster::Replace(const ResourceType& type, Json& old, Json object) {
     }
   }
   if (object == old) return false;
-  if (Desired(object) != Desired(old)) metadata["generation"] = IntAt(old, {"metadata", "generation"}) + 1;
+  if (DesiredDiffers(object, old)) metadata["generation"] = IntAt(old, {"metadata", "generation"}) + 1;
   metadata["resourceVersion"] = NextVersion();
   SendEvents(type, old, object);
   old = std::move(object);

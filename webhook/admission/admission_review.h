@@ -24,11 +24,11 @@ struct AdmissionRequest {
 
 struct AdmissionResponse {
   bool allowed = true;
-  Json status;  // the reason for a rejection: a metav1.Status
-  Json patch;   // JSONPatch (RFC 6902); null or empty if there is no patch
+  Json status{};  // the reason for a rejection: a metav1.Status
+  Json patch{};   // JSONPatch (RFC 6902); null or empty if there is no patch
   // kubectl shows each warning as one line. All warnings together have at most 4 KiB, which is also the apiserver's
   // limit. If they are longer, each warning is truncated to 256 bytes, and the last warnings are omitted if necessary.
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings{};
 
   static AdmissionResponse Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is

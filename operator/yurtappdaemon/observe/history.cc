@@ -54,7 +54,7 @@ std::int64_t NextNumber(std::int64_t number) {
 // Adds to `patch` the removal of the annotations that store the state of the revision's last rollout. Called when the
 // number of the revision is raised, because this begins another rollout.
 void ForgetRollout(const ObjectMeta& revision, Json& patch) {
-  for (const char* key : {kFailedAnnotation, kPercentGroupsAnnotation}) {
+  for (const char* key : {kFailedAnnotation, kFailureAnnotation, kPercentGroupsAnnotation}) {
     if (!revision.Annotation(key).empty()) patch["metadata"]["annotations"][key] = nullptr;
   }
 }
@@ -99,6 +99,7 @@ Result<RevisionPtr> ParseRevision(const Json& object) {
   revision->number = IntAt(object, {"revision"});
   revision->openyurt_number = OpenYurtNumberOf(meta);
   revision->failed_at = meta.Annotation(kFailedAnnotation);
+  revision->failure = meta.Annotation(kFailureAnnotation);
   revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
   return revision;
 }
@@ -253,8 +254,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   return state;
 }
 
-Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
-                                              const std::string& value, std::stop_token stop) {
+Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const State& state, const Json& annotations,
+                                              std::stop_token stop) {
   YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
     return revision->meta().key.name == state.update->name;
@@ -262,7 +263,7 @@ Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const
   if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " was deleted");
   const ObjectMeta& meta = (*update)->meta();
   const Json patch = {
-      {"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"annotations", {{key, value}}}}}};
+      {"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"annotations", annotations}}}};
   YAD_TRY(auto marked, ChangeRevision(client_, meta.key, patch, stop));
   const ObjectPtr stored = Stored(std::move(marked));
   store_.Observe(stored);
@@ -270,8 +271,9 @@ Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const
 }
 
 Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
-                                                std::stop_token stop) {
-  YAD_TRY(auto marked, Annotate(daemon, state, kFailedAnnotation, FormatTime(now), stop));
+                                                const std::string& failure, std::stop_token stop) {
+  const Json annotations = {{kFailedAnnotation, FormatTime(now)}, {kFailureAnnotation, failure}};
+  YAD_TRY(auto marked, Annotate(daemon, state, annotations, stop));
   if (marked != nullptr && !marked->failed_at.empty()) return marked;
   // The reason must not be kConflict, because a conflict is retried every second.
   return Fail(Reason::kUnknown, "the apiserver did not keep annotation " + std::string(kFailedAnnotation) +
@@ -280,7 +282,7 @@ Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, con
 
 Status RevisionHistory::StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
                                            std::stop_token stop) {
-  YAD_TRY(const auto stored, Annotate(daemon, state, kPercentGroupsAnnotation, groups, stop));
+  YAD_TRY(const auto stored, Annotate(daemon, state, {{kPercentGroupsAnnotation, groups}}, stop));
   if (stored != nullptr && stored->percent_groups == groups) return {};
   // As for MarkFailed, the reason must not be kConflict.
   return Fail(Reason::kUnknown, "the apiserver did not keep annotation " + std::string(kPercentGroupsAnnotation) +

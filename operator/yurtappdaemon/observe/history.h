@@ -45,9 +45,10 @@ class RevisionHistory {
   // selector matches the pod labels of the revision.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
-  // Marks the update revision as failed, and returns it. The mark stays until the number of the revision is raised,
-  // which begins another rollout. Calls ConfirmDaemon first.
-  Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
+  // Marks the update revision as failed, and returns it. `failure` is Revision::failure. The mark stays until the
+  // number of the revision is raised, which begins another rollout. Calls ConfirmDaemon first.
+  Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
+                                 const std::string& failure, std::stop_token stop);
 
   // Stores `groups` in an annotation of the update revision: the pools of each rollout group that has a `percent`. The
   // annotation stays until the number of the revision is raised, which begins another rollout. Calls ConfirmDaemon
@@ -97,9 +98,9 @@ class RevisionHistory {
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
-  // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
-  Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
-                               const std::string& value, std::stop_token stop);
+  // Calls ConfirmDaemon, sets annotations of the update revision, and returns the revision.
+  Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const Json& annotations,
+                               std::stop_token stop);
   // Makes the revision numbers ascend: raises the number of a revision if it is not above the previous revision's
   // number. This is necessary if the spec returned to an old content, or if a stale cache did not show the last
   // revision. The first number of an OpenYurt revision stays in kOpenYurtNumberAnnotation.

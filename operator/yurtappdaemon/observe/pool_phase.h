@@ -43,6 +43,9 @@ inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // The reason of a waiting pool. One of its Nodes is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
+// The reason of a pool whose Deployment a user has paused (`kubectl rollout pause`). It is Kubernetes' reason, too.
+inline constexpr char kDeploymentPaused[] = "DeploymentPaused";
+
 // The reason of an Unhealthy pool whose workload only scales. The pool continues to soak.
 inline constexpr char kScaling[] = "Scaling";
 

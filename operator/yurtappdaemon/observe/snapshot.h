@@ -47,7 +47,10 @@ struct WorkloadHealth {
   // The time at which the Deployment controller reported that the deadline was exceeded, by the clock of that
   // controller. Set only if progress_deadline_exceeded is true.
   WallTime deadline_exceeded_at;
-  std::string failure_message;      // only with progress_deadline_exceeded
+  std::string failure_message;  // only with progress_deadline_exceeded
+  // Set if spec.paused of the Deployment is true: the time at which its controller reported the pause, or
+  // WallTime::max() if it has not reported it.
+  std::optional<WallTime> paused_at;
   std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none
   std::string available_condition;  // "True", "False", "Unknown"
   std::vector<CustomCondition> conditions;  // at most kMaxCustomConditions
@@ -87,6 +90,7 @@ struct Revision {
   std::int64_t number = 0;
   std::optional<std::int64_t> openyurt_number;  // OpenYurtNumberOf
   std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if the rollout has not failed
+  std::string failure;    // the first pool that failed, with its reason (DescribeFailure); "": not known
   std::string
       percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no groups with `percent`
   // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the spec's content.
@@ -108,7 +112,7 @@ struct PoolRef {
 // The fields of a workload's JSON that ProjectDeployment and ProjectStatefulSet read.
 inline const JsonParts kProjectedOfWorkloads = {
     {"metadata", {{"generation"}}},
-    {"spec", {{"replicas"}, {"selector", {{"matchLabels"}}}, {"updateStrategy"}, {"podManagementPolicy"}}},
+    {"spec", {{"replicas"}, {"paused"}, {"selector", {{"matchLabels"}}}, {"updateStrategy"}, {"podManagementPolicy"}}},
     {"status",
      {{"observedGeneration"},
       {"replicas"},

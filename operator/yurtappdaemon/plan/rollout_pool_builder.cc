@@ -39,6 +39,7 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
   if (state != nullptr && !entry.workload->object->meta().deleting()) {
     observation.replicas = state->wanted;
     observation.healthy = state->healthy;
+    observation.paused_at = state->paused_at;
     if (!state->healthy && before != nullptr && before->revision == observation.revision &&
         OnlyScales(*before, *state)) {
       observation.healthy = true;

@@ -2,7 +2,6 @@
 
 #include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
-#include "operator/yurtappdaemon/report/rollout_progress.h"
 
 namespace yad {
 namespace {
@@ -62,10 +61,12 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     return Condition{kProgressingCondition, status, reason, message};
   };
   if (daemon.paused)
-    return condition("Unknown", kPaused, "spec.paused is true: no pool is updated to another revision");
+    return condition("Unknown", kPaused,
+                     "spec.paused is true: no pool is updated to another revision (kubectl yad resume " +
+                         daemon.meta.key.name + ")");
   if (complete) return condition("True", kRolloutComplete, progress);
   if (input.rollout != nullptr) {
-    if (auto said = ProgressOf(input.snapshot, *input.rollout)) return *said;
+    if (auto said = ProgressOf(input.snapshot, *input.rollout, counts.rollout)) return *said;
   }
   if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
   if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
@@ -80,9 +81,11 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
-    return condition("True", kPoolsHeld,
-                     progress + "; held: " + NameSome({held.begin(), held.end()}) +
-                         (counts.release_helps ? " (kubectl yad release POOL)" : ""));
+    return condition(
+        "True", kPoolsHeld,
+        progress + "; held: " + NameSome({held.begin(), held.end()}) +
+            (counts.release_helps ? " (kubectl yad release " + (held.size() == 1 ? std::string(held[0]) : "POOL") + ")"
+                                  : ""));
   }
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
@@ -98,9 +101,12 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
     const std::int64_t failed = counts.failures() + counts.other_cause;
     if (failed == 0)
       return {kCompleteCondition, "True", kRolloutComplete, "every selected pool has the update revision"};
+    const PoolView& first = *counts.first_of_rollout;
     return {kCompleteCondition, "True", "CompleteWithFailures",
-            std::to_string(failed) +
-                " pools have failed; maxFailures allows these failures, or the revision did not cause them"};
+            Pluralize(failed, "pool has failed", "pools have failed") + " (" +
+                DescribeFailure(first.name, first.reason, first.message, static_cast<std::size_t>(failed)) + "); " +
+                (input.rollout != nullptr ? "maxFailures allows this, or the revision is not the cause"
+                                          : "the revision is not the cause")};
   }
   if (counts.all_offline() && progressing.reason == kRolloutComplete) {
     return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNodeText};
@@ -133,9 +139,28 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }
 
+// Returns whether messages about the rollout count the pool: it is in the current group, or the rollout has no groups.
+bool IsShown(const Rollout& rollout, std::size_t pool) {
+  return rollout.target.is_current || rollout.decision.pools[pool].group == rollout.decision.group;
+}
+
+// Returns RolloutNumbers::failure. If only the maxFailures of a group is exceeded, ignores the other groups.
+std::string FirstFailureOnTarget(const std::vector<PoolView>& views, const RolloutDecision& decision) {
+  const bool only_group = decision.failed_group && decision.failed <= decision.failures_allowed;
+  const PoolView* first = nullptr;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const RolloutDecision::Pool& pool = decision.pools[i];
+    if (!pool.failed || (only_group && pool.group != *decision.failed_group)) continue;
+    if (failed++ == 0) first = &views[i];
+  }
+  return first == nullptr ? "" : DescribeFailure(first->name, first->reason, first->message, failed);
+}
+
 }  // namespace
 
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling) {
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results,
+                      const Rollout* rollout) {
   PoolCounts counts;
   counts.desired = static_cast<std::int64_t>(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -156,11 +181,13 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone;
-    const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
+    const bool awaited = rollout != nullptr && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
     counts.unwritten += revision_failed && !view.late && !view.assigned;
-    counts.other_cause += view.other_cause && failed && !view.settled;
+    const bool of_other_cause = view.other_cause && failed && !view.settled;
+    counts.other_cause += of_other_cause;
+    if ((revision_failed || of_other_cause) && counts.first_of_rollout == nullptr) counts.first_of_rollout = &view;
     const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
     counts.unsettled += !view.settled && !gave_up;
     counts.unassigned += !view.assigned && !gave_up;
@@ -172,7 +199,14 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
         view.phase != PoolPhase::kVerifying) {
       counts.not_ready.push_back(std::string(view.name) + " (" + std::string(ToString(view.phase)) + ")");
     }
+    if (rollout != nullptr && IsShown(*rollout, i)) {
+      ++counts.rollout.pools;
+      counts.rollout.updated += view.updated;
+      counts.rollout.failed += failed;
+      counts.rollout.held += plan.waiting_for == WaitingFor::kHold;
+    }
   }
+  if (rollout != nullptr) counts.rollout.failure = FirstFailureOnTarget(views, rollout->decision);
   return counts;
 }
 

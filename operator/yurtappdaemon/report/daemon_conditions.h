@@ -9,6 +9,7 @@
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
 
 namespace yad {
 
@@ -32,13 +33,17 @@ struct PoolCounts {
   std::int64_t other_cause = 0;        // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases of pools that are not ready
   const PoolView* first_failure = nullptr;
+  // The first of failures() and other_cause.
+  const PoolView* first_of_rollout = nullptr;
+  RolloutNumbers rollout;  // only for RollingUpdate
 
   std::int64_t failures() const { return deadline_exceeded + rejected; }
   // Returns whether all pools that can have nodes are Offline.
   bool all_offline() const { return offline > 0 && offline + invalid_names == desired; }
 };
-// `rolling`: the strategy is RollingUpdate
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling);
+// `rollout` is null if the strategy is not RollingUpdate.
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results,
+                      const Rollout* rollout);
 
 // Returns whether all pools have finished their update to updateRevision. Failures do not matter if maxFailures allows
 // them. `rollout` is null if the strategy is not RollingUpdate.

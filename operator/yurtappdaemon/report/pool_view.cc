@@ -76,10 +76,11 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   return "";
 }
 
-// Adds the diagnosis of the pods to the pool's reason and message.
+// Adds the diagnosis of the pods to the pool's reason and message. The reason of a paused Deployment stays, because a
+// new leader reads from it that the deadline does not run.
 void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
   view.state = diagnosis.state;
-  if (diagnosis.reason.empty()) return;
+  if (diagnosis.reason.empty() || view.reason == kDeploymentPaused) return;
   view.reason = diagnosis.reason;
   view.message =
       diagnosis.restored || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
@@ -238,6 +239,7 @@ class View {
         view_.reason = kScaling;
         SetSoak();
       }
+      if (view_.reason.empty() && state_->paused_at) SetDeploymentPaused();
     } else {
       view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
@@ -245,8 +247,26 @@ class View {
     SetUnhealthySeconds();
   }
 
+  // A Deployment whose template sets `paused` can't be resumed, because the operator would restore the field.
+  void SetDeploymentPaused() {
+    const RevisionPtr& revision = plan_.to.revision;
+    view_.reason = kDeploymentPaused;
+    if (revision != nullptr && BoolAt(revision->content.workload_template, {"spec", "paused"})) {
+      view_.message = "the Deployment is paused: remove paused from spec.workloadTemplate.deploymentTemplate.spec";
+      return;
+    }
+    const ObjectKey& key = view_.workload->object->meta().key;
+    view_.message =
+        "the Deployment is paused: `kubectl rollout resume deployment/" + key.name + " -n " + key.ns + "` continues it";
+  }
+
   void SetOfflineAfterUpdate() {
     const bool outage = plan_.health.deadline_paused;
+    if (outage && state_ != nullptr && state_->paused_at) {
+      view_.late = view_.revision_failed = view_.other_cause = false;
+      SetDeploymentPaused();
+      return;
+    }
     view_.reason = outage ? kSitesOffline : kWentDarkAfterUpdate;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExcused();
@@ -283,7 +303,7 @@ class View {
     const bool is_dark = view_.phase == PoolPhase::kOffline && IsOfflineAfterUpdate(view_.reason);
     const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
                         view_.phase == PoolPhase::kUnhealthy;
-    if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
+    if (rolling() && counts && !fresh_ && !plan_.health.deadline_paused) view_.counted_since = plan_.health.since;
   }
 
   // Sets unhealthySeconds, which a new leader reads from status. It is set:

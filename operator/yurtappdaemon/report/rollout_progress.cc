@@ -43,27 +43,38 @@ std::string NextOpening(const Rollout& rollout) {
          rollout.next_window->opens_locally + ")";
 }
 
-// Returns a phrase such as: group "north" (2 of 3). Returns "" if there is only one group.
-std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
-  if (strategy.groups.size() == 1) return "";
+// Returns a phrase such as: group "north" (2 of 3). Returns "" if there is only one group, and in a rollback.
+std::string GroupAtWork(const RollingUpdate& strategy, const Rollout& rollout) {
+  const RolloutDecision& decision = rollout.decision;
+  if (strategy.groups.size() == 1 || rollout.target.is_current) return "";
   return "group \"" + strategy.groups[decision.group].name + "\" (" + std::to_string(decision.group_number) + " of " +
          std::to_string(decision.groups) + "): ";
 }
 
-std::string BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const Revision& revision) {
+std::string UpdatedPools(const RolloutNumbers& numbers) {
+  std::string text = std::to_string(numbers.updated) + " of " + std::to_string(numbers.pools) + " pools are updated";
+  if (numbers.failed > 0) text += ", " + std::to_string(numbers.failed) + " failed";
+  if (numbers.held > 0) text += ", " + std::to_string(numbers.held) + " held";
+  return text;
+}
+
+std::string InBrackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
+std::string BudgetExceeded(const YurtAppDaemon& daemon, const RolloutDecision& decision, const Revision& revision,
+                           const RolloutNumbers& numbers) {
   if (!revision.failed_at.empty())
-    return "revision " + revision.name + " failed at " + revision.failed_at +
+    return "revision " + revision.name + " failed at " + revision.failed_at + InBrackets(revision.failure) +
            ", and currentRevision is not known: no pool is updated until the template is changed";
+  const std::vector<RolloutGroup>& groups = daemon.strategy.rolling.groups;
+  const std::string on_revision = " failed on revision " + revision.name + InBrackets(numbers.failure);
+  const std::string stops =
+      ": no further pool is updated; run `kubectl yad undo " + daemon.meta.key.name + "`, fix the template, or raise ";
   if (decision.failed_group && decision.failed <= decision.failures_allowed)
-    return "more pools of group \"" + strategy.groups[*decision.failed_group].name + "\" failed on revision " +
-           revision.name +
-           " than its maxFailures allows: no further pool is updated; run `kubectl yad undo`, fix the template, or "
-           "raise "
+    return "more pools of group \"" + groups[*decision.failed_group].name + "\"" + on_revision +
+           " than its maxFailures allows" + stops +
            "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups";
-  return Pluralize(decision.failed, "pool") + " failed on revision " + revision.name + ", and maxFailures allows " +
-         std::to_string(decision.failures_allowed) +
-         ": no further pool is updated; run `kubectl yad undo`, fix the template, or raise "
-         "spec.updateStrategy.rollingUpdate.maxFailures";
+  return Pluralize(decision.failed, "pool") + on_revision + ", and maxFailures allows " +
+         std::to_string(decision.failures_allowed) + stops + "spec.updateStrategy.rollingUpdate.maxFailures";
 }
 
 }  // namespace
@@ -82,42 +93,50 @@ std::string DescribeBlockingError(const Snapshot& snapshot) {
   return "no update starts, because images can't be prefetched: " + snapshot.prefetch_error;
 }
 
-std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
+std::string DescribeFailure(std::string_view pool, const std::string& reason, const std::string& message,
+                            std::size_t failed) {
+  constexpr std::size_t kLongestFailure = 200;
+  std::string text = "pool " + std::string(pool);
+  if (!reason.empty()) text += ": " + reason;
+  if (!message.empty()) text += ": " + Cut(message, kLongestFailure);
+  if (failed > 1) text += ", and " + Pluralize(failed - 1, "more pool");
+  return text;
+}
+
+std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout, const RolloutNumbers& numbers) {
   const RolloutDecision& decision = rollout.decision;
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   const std::string update = snapshot.update->name;
-  const std::string done =
-      std::to_string(decision.group_done) + " of " + std::to_string(decision.group_pools) + " pools are ";
+  const std::string& name = snapshot.daemon.meta.key.name;
+  const std::string failure = InBrackets(snapshot.update->failure);
+  const std::string updated = GroupAtWork(strategy, rollout) + UpdatedPools(numbers);
   switch (decision.state) {
     case RolloutState::kProgressing:
       if (rollout.target.rolled_back) {
         return Progress("True", kRollingBack,
-                        "revision " + update + " failed; " + done + "back on " + rollout.target.revision->name +
-                            WaitsForPools(decision));
+                        "revision " + update + " failed" + failure + "; " + std::to_string(decision.back) + " of " +
+                            std::to_string(decision.pools.size()) + " pools are back on " +
+                            rollout.target.revision->name + WaitsForPools(decision));
       }
-      return Progress("True", kRollingOut,
-                      (rollout.target.is_current ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
-                          WaitsForPools(decision) + WaitsForImages(decision));
+      return Progress("True", kRollingOut, updated + WaitsForPools(decision) + WaitsForImages(decision));
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
       return Progress("Unknown", kWaitingForApproval,
-                      GroupAtWork(strategy, decision) + "waits for approval: kubectl yad approve " +
-                          snapshot.daemon.meta.key.name + " " + group + ", or annotate " + kApproveAnnotation + "=" +
-                          update + "/" + group);
+                      GroupAtWork(strategy, rollout) + "waits for approval: kubectl yad approve " + name + " " + group +
+                          ", or annotate " + kApproveAnnotation + "=" + update + "/" + group);
     }
     case RolloutState::kWaitingForWindow:
       return Progress("True", kWaitingForWindow,
-                      GroupAtWork(strategy, decision) + done + "updated; " +
-                          Pluralize(decision.delayed, "waits for its", "wait for their") + " update window" +
-                          NextOpening(rollout));
+                      updated + "; " + Pluralize(decision.delayed, "waits for its", "wait for their") +
+                          " update window" + NextOpening(rollout));
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
         return Progress("False", ChecksError(snapshot).empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
-                        done + "updated; " + DescribeBlockingError(snapshot));
+                        updated + "; " + DescribeBlockingError(snapshot));
       }
-      return Progress("True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze));
+      return Progress("True", kFrozen, updated + "; " + DescribeFreeze(*snapshot.freeze));
     case RolloutState::kBudgetExceeded:
-      return Progress("False", kBudgetExceeded, BudgetExceeded(strategy, decision, *snapshot.update));
+      return Progress("False", kBudgetExceeded, BudgetExceeded(snapshot.daemon, decision, *snapshot.update, numbers));
     case RolloutState::kOutage:
       return Progress(
           "True", kSitesOffline,
@@ -127,9 +146,11 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
     case RolloutState::kComplete:
       if (!rollout.target.rolled_back) break;
       return Progress("False", kRolledBack,
-                      "revision " + update + " failed at " + snapshot.update->failed_at + ": the pools are on " +
-                          rollout.target.revision->name + Except(decision) +
-                          "; the failed revision is not retried until the template is changed");
+                      "revision " + update + " failed at " + snapshot.update->failed_at + failure +
+                          ": the pools are on " + rollout.target.revision->name + Except(decision) +
+                          "; the failed revision is not retried until the template is changed: `kubectl yad undo " +
+                          name + "` restores the earlier spec, `kubectl yad restart " + name +
+                          "` tries this template again");
     case RolloutState::kPaused:
       break;
   }

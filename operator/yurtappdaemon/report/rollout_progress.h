@@ -2,8 +2,11 @@
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/plan/plan.h"
@@ -32,9 +35,22 @@ std::string DescribeFreeze(const Freeze& freeze);
 // Returns the reason why no update starts although there is no freeze.
 std::string DescribeBlockingError(const Snapshot& snapshot);
 
+// Returns a text such as "pool a: Unschedulable: Insufficient memory, and 1 more pool" about the first of the `failed`
+// pools. Its length is bounded.
+std::string DescribeFailure(std::string_view pool, const std::string& reason, const std::string& message,
+                            std::size_t failed);
+
+// The pools in messages about a RollingUpdate: those of its current group, and in a rollback all pools. Each number has
+// the same meaning as in status.
+struct RolloutNumbers {
+  std::int64_t pools = 0, updated = 0, failed = 0;
+  std::int64_t held = 0;  // pools whose update a hold blocks
+  std::string failure;    // the first pool that has failed on the target (DescribeFailure); "" if none has failed
+};
+
 // Returns the condition Progressing for RollingUpdate. Returns nullopt if the rollout neither runs nor is stopped. The
 // caller then sets the same condition as for other strategies.
-std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
+std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout, const RolloutNumbers& numbers);
 
 }  // namespace yad
 

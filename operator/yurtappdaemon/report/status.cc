@@ -103,7 +103,10 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       // previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
-      if (stay && (input.postponed.blocked() || was_blocked)) view.reason = kRemovalBlocked;
+      if (stay && (input.postponed.blocked() || was_blocked)) {
+        view.reason = kRemovalBlocked;
+        view.message = "not removed: see condition RemovalBlocked";  // short, because BoundMessages would cut it
+      }
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
       view.state = StateOf({workload.state(), !stay || workload.object->meta().deleting()});
@@ -279,7 +282,7 @@ Json BuildStatus(const StatusInput& input) {
   views.reserve(input.pools.size());
   for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, context));
   if (input.misplaced != nullptr) AddMisplaced(*input.misplaced, views);
-  const PoolCounts counts = CountPools(views, input.pools, rollout != nullptr);
+  const PoolCounts counts = CountPools(views, input.pools, rollout);
   const std::vector<PoolView> leaving = ViewLeaving(input, old);
 
   Json status = CounterFields(input, counts, views);

@@ -209,8 +209,6 @@ class RolloutDecider {
       if (pools == 0) continue;
       out_.group = g;
       out_.group_number = numbers_[g];
-      out_.group_pools = pools;
-      out_.group_done = done;
       awaits_approval_ = needed && !may_open;
       open_[g] = !awaits_approval_;
       at_work_ = done < pools || failed > out_.failures_allowed || ExceedsGroup(g, failed_in_group);
@@ -318,9 +316,8 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
       if (WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i])) out_.rejected.push_back(in_.pools[i].name);
-      ++out_.group_pools;
       const bool done = IsDone(i);
-      out_.group_done += done;
+      out_.back += done && in_.pools[i].on_target;
       if (!done) out_.state = RolloutState::kProgressing;
     }
     if (out_.state != RolloutState::kProgressing) return;
@@ -436,6 +433,7 @@ class RolloutDecider {
   void Describe(std::size_t i, bool exceeded) {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
+    decided.group = pool.group;
     const bool delayed = GateDelays(pool);
     decided.excused = IsExemptJoiner(pool) && MayReach(i);
     decided.make_from_target = MayReach(i) && !in_.paused && !exceeded && !delayed;

@@ -138,6 +138,7 @@ enum class RolloutState {
 
 struct RolloutDecision {
   struct Pool {
+    std::size_t group = 0;  // RolloutPool::group
     Step step = Step::kNone;
     bool make_from_target = true;  // a missing workload is created from the target; false: from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
@@ -157,8 +158,7 @@ struct RolloutDecision {
   std::size_t group = 0;         // the current group
   std::size_t group_number = 0;  // 1 for the first group that has pools
   std::size_t groups = 0;        // the number of groups that have pools
-  std::size_t group_pools = 0;   // the number of the group's pools, without those that the partition or a hold blocks
-  std::size_t group_done = 0;    // the number of these pools that are done
+  std::size_t back = 0;          // only in a rollback: the number of pools that are done on the target
   // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
   std::vector<std::string_view> held;      // pools whose update only a hold blocks

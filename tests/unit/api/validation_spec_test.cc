@@ -51,9 +51,11 @@ TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
        {"spec.updateStrategy.type: Unsupported value: \"Recreate\": supported values: \"All\", \"RollingUpdate\", "
         "\"OnDelete\""}},
       {{{"/updateStrategy", {{"rollingUpdate", Json::object()}}}},
-       {"spec.updateStrategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'All'"}},
+       {"spec.updateStrategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'All': set type to "
+        "RollingUpdate, or remove rollingUpdate"}},
       {{{"/updateStrategy", {{"type", "OnDelete"}, {"rollingUpdate", {{"maxUnavailable", 1}}}}}},
-       {"spec.updateStrategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'OnDelete'"}},
+       {"spec.updateStrategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'OnDelete': set "
+        "type to RollingUpdate, or remove rollingUpdate"}},
       {{strategy(R"({"maxUnavailable": "25%", "partition": 0, "minReadySeconds": 5, "progressDeadlineSeconds": 6,
                      "maxFailures": "0%", "onFailure": "Rollback"})")},
        {}},
@@ -75,11 +77,12 @@ TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
        {rolling + "minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
         rolling + "progressDeadlineSeconds: Invalid value: \"x\": must be an integer"}},
       {{strategy(R"({"minReadySeconds": 10, "progressDeadlineSeconds": 10})")},
-       {rolling + "progressDeadlineSeconds: Invalid value: 10: must be greater than minReadySeconds"}},
+       {rolling + "progressDeadlineSeconds: Invalid value: 10: must be greater than minReadySeconds 10, and not 10"}},
       {{strategy(R"({"minReadySeconds": 600})")},
-       {rolling + "progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds"}},
+       {rolling + "progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds 600, and not 600 "
+                  "(the default)"}},
       {{strategy(R"({"progressDeadlineSeconds": 0})")},
-       {rolling + "progressDeadlineSeconds: Invalid value: 0: must be greater than minReadySeconds"}},
+       {rolling + "progressDeadlineSeconds: Invalid value: 0: must be greater than minReadySeconds 0, and not 0"}},
       {{strategy(R"({"onFailure": "Retry"})")},
        {rolling + "onFailure: Unsupported value: \"Retry\": supported values: \"Pause\", \"Rollback\""}},
       {{strategy("[]")}, {"spec.updateStrategy.rollingUpdate: Invalid value: []: must be an object"}},

@@ -95,6 +95,25 @@ TEST(UndoTest, FailedRevisionsAreSkippedIfAnEarlierOneHasNotFailed) {
   EXPECT_EQ(UndoTarget(DaemonJson("app:3"), {Entry("app:2", 2, failed), Entry("app:3", 3)}, 2)->revision->number, 2);
 }
 
+TEST(UndoTest, RevisionsAfterTheLastCompleteOneAreSkipped) {
+  const std::vector<RevisionEntry> revisions = {Entry("app:1", 1), Entry("app:2", 2), Entry("app:3", 3),
+                                                Entry("app:4", 4)};
+  const auto target = [&](const std::string& image, std::size_t current) {
+    Json daemon = DaemonJson(image);
+    daemon["status"] = {{"currentRevision", revisions[current].revision->name},
+                        {"updateRevision", revisions[3].revision->name}};
+    return UndoTarget(daemon, revisions, 0)->revision->number;
+  };
+  EXPECT_EQ(target("app:4", 1), 2) << "revision 3 was not rolled out completely either";
+  EXPECT_EQ(target("app:5", 1), 2) << "the operator has not stored the spec yet";
+  EXPECT_EQ(target("app:4", 3), 3) << "the rollout is complete";
+  Json daemon = DaemonJson("app:4");
+  daemon["status"] = {{"currentRevision", "web-deleted"}, {"updateRevision", revisions[3].revision->name}};
+  EXPECT_EQ(UndoTarget(daemon, revisions, 0)->revision->number, 3);
+  daemon["status"] = {{"currentRevision", revisions[0].revision->name}};
+  EXPECT_EQ(UndoTarget(daemon, revisions, 0)->revision->number, 3) << "OpenYurt does not advance currentRevision";
+}
+
 TEST(UndoTest, UndoToAnotherKindIsRejected) {
   Json daemon = DaemonJson("app:2");
   const auto undone = RestoreRevision(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);

@@ -180,6 +180,7 @@ TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
   EXPECT_TRUE(cluster_.writes().empty());
   options_.revision = std::nullopt;  // the revision before the current revision
   EXPECT_EQ(Run(RunUndo), kDone);
+  EXPECT_THAT(out_.str(), StartsWith("yurtappdaemon.apps.openyurt.io/web rolled back to revision 1 (web-"));
   Json undone = Daemon();
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
   options_.revision = 7;
@@ -283,6 +284,31 @@ TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
+}
+
+TEST_F(StatusTest, FailedPoolsThatAreOfflineAreListed) {
+  const Json pool = {{"name", "a"}, {"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}, {"message", "m"}};
+  for (const int failed : {1, 0}) {
+    SetProgress("False", "FailureBudgetExceeded");
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [&](Json& daemon) {
+      daemon["status"]["failedPools"] = failed;
+      daemon["status"]["pools"] = Json::array({pool});
+    });
+    options_.watch = false;
+    EXPECT_EQ(Run(RunStatus), kNo);
+    const auto listed = HasSubstr("failed pools: a (kubectl yad pools web -o wide shows why");
+    if (failed > 0) EXPECT_THAT(err_.str(), listed);
+    if (failed == 0) EXPECT_THAT(err_.str(), Not(listed)) << "its deadline has not passed";
+  }
+}
+
+TEST_F(StatusTest, FailuresOfAnOlderSpecAreNotPrinted) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["status"]["pools"] = R"([{"name": "a", "phase": "Failed", "reason": "Unschedulable", "message": "m"}])"_json;
+  });
+  EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
+  EXPECT_THAT(out_.str(), StartsWith("Waiting for the operator to observe the spec"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("Unschedulable")));
 }
 
 // A watch that fails, and lists that may fail.
@@ -433,7 +459,7 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
   EXPECT_EQ(Render({"--pool", ""}, daemon.dump()), kUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("\"\" is not a valid name of a NodePool"));
+  EXPECT_THAT(err_.str(), HasSubstr("--pool: the name of the NodePool is empty"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
@@ -442,6 +468,10 @@ TEST_F(RenderTest, InvalidFileIsRejectedWithTheFix) {
   EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
   Json daemon = DaemonJson();
+  daemon["metadata"].erase("name");
+  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("error: standard input: metadata.name is missing"));
+  daemon = DaemonJson();
   daemon["spec"].erase("selector");
   EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("spec.selector: Required value"));
@@ -473,6 +503,8 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_EQ(complete({"render", "--pool-file="}), ":0\n");
   EXPECT_EQ(complete({"completion", "--help="}), ":4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
+  const std::string help = complete({"status", "web", "--he"});
+  EXPECT_EQ(help.find("--help"), help.rfind("--help")) << "it is a flag of each command and of the program";
   EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
   EXPECT_EQ(complete({"freeze", ""}), ":4\n");

@@ -225,13 +225,21 @@ TEST_F(GatesTest, GivenNamespaceWithoutTheOperatorIsReported) {
       "Warning: namespace elsewhere has no Deployment with the label app.kubernetes.io/name=yurtappdaemon-operator: "
       "the "
       "operator reads a freeze only from its own namespace\n";
-  for (const auto command : {RunFreeze, RunUnfreeze}) {
-    EXPECT_EQ(Run(command), kDone);
-    EXPECT_EQ(err_.str(), warning);
-  }
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(err_.str(), warning);
+  EXPECT_EQ(out_.str(),
+            "configmap/yurtappdaemon-freeze written in namespace elsewhere, where no operator was found: updates are "
+            "frozen until `kubectl yad unfreeze --operator-namespace=elsewhere` only if an operator runs in this "
+            "namespace\n");
+  EXPECT_EQ(Run(RunUnfreeze), kDone);
+  EXPECT_EQ(err_.str(), warning);
+  EXPECT_EQ(out_.str(), "configmap/yurtappdaemon-freeze deleted in namespace elsewhere\n");
+  EXPECT_EQ(Run(RunUnfreeze), kDone);
+  EXPECT_EQ(err_.str(), warning + "nothing is deleted: namespace elsewhere has no configmap/yurtappdaemon-freeze\n");
   options_.operator_ns = "yad-system";
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(err_.str(), "");
+  EXPECT_THAT(out_.str(), EndsWith("are frozen until `kubectl yad unfreeze --operator-namespace=yad-system`\n"));
   options_.operator_ns = "elsewhere";
   Reject("GET", "deployments", 403, "Forbidden");
   EXPECT_EQ(Run(RunFreeze), kDone);
@@ -445,7 +453,10 @@ TEST_F(GatesTest, HoldAndReleaseUseALowerVersionIfTheHighestCanNotBeConverted) {
               command == Command::kHold ? "end of year" : "");
   }
   options_.pools = {"b"};
-  EXPECT_THAT(Error(RunHold), HasSubstr("not found"));
+  for (const Command command : {Command::kHold, Command::kRelease}) {
+    options_.command = command;
+    EXPECT_EQ(Error(RunHold), "nodepools.apps.openyurt.io \"b\" not found (kubectl get nodepools lists all)");
+  }
 }
 
 }  // namespace

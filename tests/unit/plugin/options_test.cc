@@ -39,6 +39,16 @@ TEST(OptionsTest, ADaemonIsNamedWithOrWithoutItsKind) {
   }
 }
 
+TEST(OptionsTest, APoolIsNamedWithOrWithoutItsKind) {
+  const std::vector<std::string> hangzhou{"hangzhou"};
+  for (const char* name : {"hangzhou", "nodepool/hangzhou", "nodepool.apps.openyurt.io/hangzhou"}) {
+    EXPECT_EQ(Parse({"release", name}).options->pools, hangzhou);
+    EXPECT_EQ(Parse({"explain", name}).options->pools, hangzhou);
+    EXPECT_EQ(Parse({"restart", "web", "--pool", name}).options->pools, hangzhou);
+    EXPECT_EQ(Parse({"render", "web.yaml", "--pool", name}).options->pools, hangzhou);
+  }
+}
+
 TEST(OptionsTest, GlobalFlagsMayBeAtAnyPosition) {
   for (const auto& arguments : {std::vector<std::string>{"-n", "shop", "pools", "web"},
                                 {"pools", "web", "-n", "shop"},
@@ -149,7 +159,14 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"status"}, "NAME is required"},
       {{"status", "deployment/web"}, "\"deployment/web\" is not a valid YurtAppDaemon: give NAME or yad/NAME"},
       {{"status", "Web"}, "\"Web\" is not a valid name of a YurtAppDaemon"},
-      {{"status", "a", "b"}, "See 'kubectl yad status --help'"},
+      {{"status", "a", "b"}, "unexpected argument \"b\"\nSee 'kubectl yad status --help'"},
+      {{"status", "a", "--as", "bob"}, "unknown flag: --as\n"},
+      {{"status", "a", "--as=bob"}, "unknown flag: --as\n"},
+      {{"status", ""}, "the name of the YurtAppDaemon is empty"},
+      {{"status", "a", "--watch=maybe"}, "--watch: \"maybe\" is neither true nor false"},
+      {{"undo", "a", "--dry-run"}, "--dry-run needs a value: none|client|server\n"},
+      {{"history", "a", "--revision"}, "--revision needs a value: N\n"},
+      {{"history", "a", "--revision=x"}, "--revision: \"x\" is not a number of at least 0\n"},
       {{"status", "a", "--timeout", "soon"}, "\"soon\" is not a valid duration: give one such as 90s, 5m or 1h30m"},
       {{"pools", "-o", "table"}, "unknown output format \"table\"; valid: wide|json|yaml|name"},
       {{"pools", "web", "-A"}, "NAME and -A exclude each other"},
@@ -160,6 +177,9 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"approve", "web", "north", "--revision="}, "--revision: \"\" is not a valid name of a revision"},
       {{"hold", "hangzhou"}, "--reason is required"},
       {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is not a valid name of a NodePool"},
+      {{"hold", "hangzhou", "--reason="}, "--reason: the reason must not be empty"},
+      {{"hold", "node/hangzhou", "--reason", "x"},
+       "\"node/hangzhou\" is not a valid NodePool: give NAME or nodepool/NAME"},
       {{"release"}, "POOL is required"},
       {{"freeze"}, "--reason is required"},
       {{"freeze", "--reason", ""}, "--reason: the reason must not be empty"},
@@ -192,7 +212,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"simulate", "web", "--duration", "soon"},
        "\"soon\" is not a valid duration: give one such as 90s, 5m or 1h30m"},
       {{"dashboard", "web"}, "See 'kubectl yad dashboard --help'"},
-      {{"dashboard", "--port", "65536"}, "--port"},
+      {{"dashboard", "--port", "65536"}, "--port: \"65536\" is not a number from 0 to 65535"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give a pool with --pool POOL, or a file of NodePools with --pool-file FILE"},
@@ -200,7 +220,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"render", "x.yaml", "-f", "y.yaml", "--pool", "a"}, "the manifest is given twice"},
       {{"render", "-", "--pool-file", "-"}, "only one file can be read from standard input"},
       {{"simulate", "web", "--failure-rate=5%", "--seed=-1"}, "--seed"},
-      {{"completion", "tcsh"}, "tcsh"},
+      {{"completion", "tcsh"}, "there is no completion for \"tcsh\": give bash, zsh or fish"},
   };
   for (const auto& [arguments, message] : cases) {
     const Parsed parsed = Parse(arguments);
@@ -221,7 +241,11 @@ TEST(OptionsTest, HelpNamesTheExitCodes) {
   }
   const Parsed parsed = Parse({"undo", "--help"});
   EXPECT_EQ(parsed.exit_code, kDone);
-  EXPECT_THAT(parsed.out, HasSubstr("--to-revision"));
+  EXPECT_THAT(parsed.out, HasSubstr("--to-revision N "));
+  EXPECT_THAT(Parse({"status", "--help"}).out, HasSubstr("--watch "));
+  EXPECT_THAT(Parse({"dashboard", "--help"}).out, HasSubstr("--no-open "));
+  EXPECT_THAT(Parse({"completion", "--help"}).out, ::testing::Not(HasSubstr("{bash")));
+  EXPECT_THAT(Parse({"capacity", "plan", "--help"}).out, HasSubstr("All commands take --kubeconfig"));
 }
 
 TEST(OptionsTest, ExampleOfStatusUndoesOnlyARolloutThatHasStopped) {

@@ -132,6 +132,9 @@ TEST_F(SimulationTest, PoolsThatAreNotUpdatedAreReportedWithAReason) {
   EXPECT_EQ(simulation.pools[0].waiting_for, WaitingFor::kHold);
   EXPECT_TRUE(simulation.pools[1].offline);
   EXPECT_EQ(simulation.pools[2].waiting_for, WaitingFor::kPartition);
+  EXPECT_EQ(EndOf(simulation), "PoolsHeld");
+  objects_.pools[0] = PoolJson("a");
+  EXPECT_EQ(EndOf(Run()), "PartitionReached");
   objects_.daemon["spec"]["paused"] = true;
   EXPECT_EQ(Run().state, RolloutState::kPaused);
 }
@@ -164,6 +167,15 @@ TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {
   EXPECT_THAT(Times(simulation), ElementsAre("a -"));
   EXPECT_THAT(simulation.events, IsEmpty());
   EXPECT_EQ(simulation.to, simulation.from);
+  EXPECT_TRUE(simulation.idle());
+  objects_.pools = {OfflinePoolJson("a")};
+  EXPECT_EQ(EndOf(Run()), "Complete") << "the rollout was complete before the pool went offline";
+}
+
+TEST_F(SimulationTest, RolloutToOfflinePoolsOnlyIsNotComplete) {
+  Deploy({"a"}, Json::object());
+  objects_.pools[0] = OfflinePoolJson("a");
+  EXPECT_EQ(EndOf(Run()), "AllPoolsOffline");
 }
 
 TEST_F(SimulationTest, FailingRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {

@@ -111,6 +111,19 @@ TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
 }
 
+TEST(TimelineTest, TextSaysIfThereIsNothingToRollOut) {
+  ClusterObjects objects;
+  objects.daemon["spec"]["updateStrategy"]["type"] = "RollingUpdate";
+  objects.pools = {PoolJson("a"), PoolJson("b")};
+  objects.Deployed();
+  Timeline timeline;
+  timeline.revision = "web-2";
+  timeline.simulation = Simulate(Take(objects), {});
+  EXPECT_EQ(LastLine(timeline), "Nothing to roll out: all 2 pools have web-2");
+  timeline.simulation = Simulate(Take(Fleet({"a"}, Json::object())), {});
+  EXPECT_EQ(LastLine(timeline), "Complete after 2m: 1 of 1 pools get web-2");
+}
+
 // Pool a has the new revision, pool b is in its update, and pools c and d have the old revision.
 TEST(RolloutInProgressTest, PoolsThatHaveTheNewRevisionAlreadyAreCountedAndRolledBack) {
   ClusterObjects objects = Fleet({"a", "b", "c", "d"}, R"({"onFailure": "Rollback"})"_json);

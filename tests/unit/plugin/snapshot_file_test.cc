@@ -152,7 +152,7 @@ TEST_F(SnapshotFileTest, FileIsAppliedToTheSnapshot) {
 
 TEST_F(SnapshotFileTest, DaemonThatTheSnapshotLacksIsAnError) {
   const std::string pool = std::string(kPool) + "---\n";
-  EXPECT_EQ(Simulate(pool).error().message, "standard input has no YurtAppDaemon \"web\"; it has none");
+  EXPECT_EQ(Simulate(pool).error().message, "standard input has no YurtAppDaemons");
   PluginOptions options;
   options.daemon = "api";
   EXPECT_EQ(Simulate(pool + kDaemon, options).error().message,

@@ -73,17 +73,18 @@ TEST(ProgressTest, ConditionProgressingDeterminesTheProgress) {
 
 TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
   for (const auto& [reason, message] :
-       {std::pair{"PoolsHeld", "1 of 3 pools are updated; held: a (kubectl yad release POOL)"},
+       {std::pair{"PoolsHeld", "held: a (kubectl yad release a)"},
         {"WaitingForWindow",
-         "1 of 3 pools are updated; 2 wait for their update window; the next one opens at "
+         "2 wait for their update window; the next one opens at "
          "2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)"},
-        {"Frozen", "1 of 3 pools are updated; updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)"}}) {
-    Json daemon = Daemon(3, 1, Condition("Progressing", "True", reason, message));
-    daemon["status"]["conditions"].push_back(Condition("Complete", "False", reason, message));
+        {"Frozen", "updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)"}}) {
+    const std::string whole = std::string("1 of 3 pools are updated; ") + message;
+    Json daemon = Daemon(3, 1, Condition("Progressing", "True", reason, whole));
+    daemon["status"]["conditions"].push_back(Condition("Complete", "False", reason, whole));
     const Progress waits = ReadProgress(daemon);
     EXPECT_EQ(waits.state, RolloutOutcome::kGoing) << reason;
     EXPECT_THAT(waits.line, ::testing::EndsWith(std::string("(") + reason + ": " + message + ")..."));
-    EXPECT_EQ(StatusFrame(daemon, {200, 24, false, false}, {}, kShownAt)[2], std::string(reason) + ": " + message);
+    EXPECT_EQ(StatusFrame(daemon, {200, 24, false, false}, {}, kShownAt)[2], std::string(reason) + ": " + whole);
     EXPECT_THAT(DaemonTable({daemon}, false, false, kShownAt).Lines()[1], HasSubstr(reason));
   }
 }
@@ -104,8 +105,7 @@ TEST(ProgressTest, PoolsThatThePartitionExcludesAreNotPartOfTheRollout) {
   const Progress partitioned = ReadProgress(
       Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
   EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
-  EXPECT_EQ(partitioned.line,
-            "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (1 of 3 pools are updated; partition keeps 2)");
+  EXPECT_EQ(partitioned.line, "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (partition keeps 2)");
 }
 
 TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {

@@ -87,14 +87,16 @@ TEST_F(RevisionHistoryTest, FailedMarkIsKeptUntilTheRevisionIsRequestedAgain) {
   EXPECT_EQ(bad.update->failed_at, "");
   // Revisions that the cache does not show are appended, so the update revision is not always the last revision.
   std::swap(bad.all.front(), bad.all.back());
-  const auto marked = history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {});
+  const auto marked = history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), "pool a: Invalid", {});
   ASSERT_TRUE(marked);
   EXPECT_EQ((*marked)->failed_at, "2026-05-01T10:00:00Z");
+  EXPECT_EQ(Sync(daemon).update->failure, "pool a: Invalid");
   EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");
   EXPECT_EQ(Sync(Daemon("app:1")).update->name, good.update->name);
   const auto again = Sync(Daemon("app:2"));
   EXPECT_EQ(again.update->name, bad.update->name);
   EXPECT_EQ(again.update->failed_at, "");
+  EXPECT_EQ(again.update->failure, "");
 }
 
 TEST_F(RevisionHistoryTest, KeepsThePercentGroupsUntilTheNextRolloutOfTheRevision) {
@@ -310,7 +312,7 @@ TEST_F(RevisionHistoryTest, MetadataOfARevisionIsWrittenAlthoughTheServerRejects
   auto again = Sync(daemon);
   EXPECT_EQ(again.update->name, first.update->name);
   EXPECT_EQ(again.update->number, 3);
-  ASSERT_TRUE(history_.MarkFailed(daemon, again, ParseTime("2026-05-01T10:00:00Z"), {}));
+  ASSERT_TRUE(history_.MarkFailed(daemon, again, ParseTime("2026-05-01T10:00:00Z"), "pool a: Invalid", {}));
   EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");
 
   Edit(first.update->name, [](Json& revision) { revision["metadata"].erase("ownerReferences"); });

@@ -39,7 +39,7 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOtherPoolsAreUpdated) {
     EXPECT_EQ(MessageOf("a"), "the site holds the pool: stocktaking (kubectl yad release a)");
     EXPECT_EQ(Complete(), "False PoolsHeld");
     EXPECT_EQ(Progressing(), "True PoolsHeld");
-    EXPECT_EQ(Message(), "2 of 3 pools are updated; held: a (kubectl yad release POOL)");
+    EXPECT_EQ(Message(), "2 of 3 pools are updated; held: a (kubectl yad release a)");
     EXPECT_EQ(Ready(), "True PoolsReady");
     EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
     EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");

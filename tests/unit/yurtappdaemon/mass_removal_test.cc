@@ -72,6 +72,7 @@ TEST_P(MassRemovalTest, TooManyRemovalsAreBlockedAndReportedOnceAndOtherPoolsAre
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["phase"], "Removing");
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "RemovalBlocked");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["message"], "not removed: see condition RemovalBlocked");
   EXPECT_EQ(PoolStatus(world_.Status(), "d")["phase"], "Ready");
   const std::vector<std::string> reasons = world_.events.TakeReasons();
   EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "RemovalBlocked"), 1);

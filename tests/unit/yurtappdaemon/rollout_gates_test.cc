@@ -86,7 +86,6 @@ TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
   EXPECT_EQ(decision_.failed, 0U);
   EXPECT_EQ(decision_.delayed, 1U);
   EXPECT_EQ(decision_.state, RolloutState::kProgressing) << "b is updated";
-  EXPECT_EQ(decision_.group_pools, 3U) << "the group waits for it";
 }
 
 TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemain) {
@@ -94,7 +93,6 @@ TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemai
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(decision_.delayed, 2U);
-  EXPECT_EQ(decision_.group_done, 1U);
   EXPECT_TRUE(decision_.waiting.empty());
   input_.pools[2].outside_window = false;
   EXPECT_EQ(Decide().state, RolloutState::kProgressing);

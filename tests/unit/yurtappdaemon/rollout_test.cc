@@ -74,7 +74,6 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       EXPECT_EQ(decision.pools[0].step, Step::kNone);
       EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
       EXPECT_EQ(decision.failed, 0U);
-      EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
       EXPECT_TRUE(decision.begun.empty());
       EXPECT_EQ(decision.pools[0].make_from_target, pool.on_target || pool.creation_blocked);
       input.target_is_current = true;
