@@ -52,6 +52,7 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
     return;
   }
   std::set<std::string_view> names;
+  std::size_t selected = 0;
   std::vector<std::size_t> members(groups.size());
   std::map<std::string_view, std::size_t> group_of;
   for (const ObjectPtr& object : pools) {
@@ -59,8 +60,11 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
     names.insert(pool.name);
     const std::size_t group = daemon.strategy.rolling.GroupOf(pool);
     group_of.emplace(pool.name, group);
-    if (daemon.pools.Selects(pool)) ++members[group];
+    if (!daemon.pools.Selects(pool)) continue;
+    ++members[group];
+    ++selected;
   }
+  std::size_t left = selected;  // the pools that no earlier group selects by name or by selector
   Warnings warnings(out);
   for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
     const std::string path = "spec.updateStrategy.rollingUpdate.groups[" + std::to_string(i) + "]";
@@ -78,7 +82,10 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
                    "no NodePool is named " + QuoteSome(unknown) + "; the group does not wait for missing pools");
     } else if (members[i] == 0 && groups[i].percent == 0) {
       warnings.Add(path, "group " + Quoted(groups[i].name) + " has no NodePool now that the YurtAppDaemon selects");
+    } else if (selected > 0 && left == 0) {
+      warnings.Add(path, "group " + Quoted(groups[i].name) + " has no NodePool now: earlier groups have all pools");
     }
+    left -= members[i];
   }
 }
 
@@ -135,14 +142,15 @@ void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* befo
     return content;
   };
   if (without_replicas(daemon) != without_replicas(*before)) return;
+  const std::string undo_first = "run `kubectl yad undo " + daemon.meta.key.name + "` first";
   if (to_all) {
-    Warnings(out).Add("spec.updateStrategy.type",
-                      "All rolls out the template, which has failed and was rolled back, to all pools at once: undo "
-                      "first");
+    Warnings(out).Add(
+        "spec.updateStrategy.type",
+        "All rolls out the template, which has failed and was rolled back, to all pools at once: " + undo_first);
     return;
   }
   Warnings(out).Add(TemplatePath(daemon.kind),
-                    "has failed and was rolled back, and the change of replicas rolls it out again: undo first");
+                    "has failed and was rolled back, and the change of replicas rolls it out again: " + undo_first);
 }
 
 std::string ApprovalWarning(const Json& object, const Json& old_object) {

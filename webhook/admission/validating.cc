@@ -164,11 +164,12 @@ void Append(Findings more, Findings& findings) {
 }
 
 // Allows an update that does not change the spec. Warns if the update sets a removal token or an approval that has no
-// effect.
+// effect, or if its manifest had a null that is lost.
 AdmissionResponse AllowSameSpec(const AdmissionRequest& request) {
   AdmissionResponse response = AdmissionResponse::Allowed();
   for (std::string warning :
-       {RemovalTokenWarning(request.object, request.old_object), ApprovalWarning(request.object, request.old_object)}) {
+       {RemovalTokenWarning(request.object, request.old_object), ApprovalWarning(request.object, request.old_object),
+        DroppedNullWarning(request.object, request.old_object)}) {
     if (!warning.empty()) response.warnings.push_back(std::move(warning));
   }
   return response;
@@ -221,6 +222,7 @@ AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTim
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
       for (std::string warning :
            {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object),
+            DroppedNullWarning(object, request.old_object),
             update ? RemovalTokenWarning(object, request.old_object) : ""}) {
         if (!warning.empty()) warnings.push_back(std::move(warning));
       }

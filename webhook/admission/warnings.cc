@@ -1,14 +1,15 @@
 #include "webhook/admission/warnings.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/pool_projection.h"
+#include "operator/json/json_document.h"
 #include "operator/workload/merge.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -17,6 +18,8 @@
 
 namespace yad {
 namespace {
+
+constexpr char kLastAppliedManifest[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 // Returns the elements in the `pools` of an override that do not refer to an existing pool. "-x" and "x" refer to the
 // same pool; "*" is not the name of a pool.
@@ -63,9 +66,12 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
   if (daemon.pools.names.empty() && daemon.overrides.empty()) return;
   std::set<std::string_view> names;
   for (const ObjectPtr& object : pools) names.insert(PoolProjectionOf(object).pool.name);
-  std::vector<std::string> missing;
-  std::copy_if(daemon.pools.names.begin(), daemon.pools.names.end(), std::back_inserter(missing),
-               [&](const std::string& name) { return !names.contains(name); });
+  std::vector<std::string> missing, impossible;
+  for (const std::string& name : daemon.pools.names) {
+    if (!names.contains(name)) (CheckDns1123Subdomain(name).empty() ? missing : impossible).push_back(name);
+  }
+  if (!impossible.empty())
+    out.push_back("spec.nodePools.names: no NodePool can have the name " + QuoteSome(impossible));
   if (!missing.empty()) {
     out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(missing) +
                   "; the YurtAppDaemon selects a NodePool of that name as soon as it exists");
@@ -207,10 +213,71 @@ void WarnOfNulls(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::
     const auto field = patch == nullptr ? std::nullopt : FindNull(*patch);
     if (!field) continue;
     Warnings(out).Add("spec.overrides[" + std::to_string(i) + "].patch" + *field,
-                      "null removes the field, but kubectl apply, Helm and Argo CD drop the null when they change "
-                      "overrides later; use jsonPatches with op remove");
+                      "null removes the field, but kubectl apply, Helm and Argo CD drop the null, at the latest when "
+                      "they change overrides; use jsonPatches with op remove");
     return;
   }
+}
+
+// Warns of overrides that change nothing. Does not repeat the warning if the overrides have not changed.
+void WarnOfEmptyOverrides(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  if (before != nullptr && before->overrides == daemon.overrides) return;
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const auto is_empty = [&](const char* field) {
+      const Json* value = Find(daemon.overrides[i], {field});
+      return value == nullptr || value->is_null() || (value->is_structured() && value->empty());
+    };
+    if (is_empty("replicas") && is_empty("images") && is_empty("patch") && is_empty("jsonPatches"))
+      warnings.Add("spec.overrides[" + std::to_string(i) + "]",
+                   "changes nothing: add replicas, images, patch or jsonPatches, or remove the entry");
+  }
+}
+
+// Warns of a template whose nodeSelector names a pool, because the operator replaces this value by each pool's name.
+// Does not repeat the warning if the template has not changed.
+void WarnOfNodeSelector(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  if (before != nullptr && before->workload_template == daemon.workload_template) return;
+  if (Find(daemon.workload_template, {"spec", "template", "spec", "nodeSelector", kNodePoolLabel}) == nullptr) return;
+  Warnings(out).Add(
+      TemplatePath(daemon.kind) + ".spec.template.spec.nodeSelector[" + kNodePoolLabel + "]",
+      "has no effect, because the operator sets this label; choose pools by nodepoolSelector or nodePools");
+}
+
+// Warns of fields in the patches of overrides that have no effect, because the operator sets them itself. Does not
+// repeat the warning if the overrides have not changed.
+void WarnOfOperatorsFields(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  if (before != nullptr && before->overrides == daemon.overrides) return;
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* patch = Find(daemon.overrides[i], {"patch"});
+    if (patch == nullptr) continue;
+    const auto warn_of = [&](const std::string& field) {
+      warnings.Add("spec.overrides[" + std::to_string(i) + "].patch." + field,
+                   "has no effect, because the operator sets this field");
+    };
+    if (StringAt(*patch, {"kind"}, TypeOf(daemon.kind).kind) != TypeOf(daemon.kind).kind) warn_of("kind");
+    for (const char* field : {"name", "namespace"}) {
+      if (Find(*patch, {"metadata", field}) != nullptr) warn_of(std::string("metadata.") + field);
+    }
+    const std::string label = std::string("[") + kPoolNameLabel + "]";
+    if (Find(*patch, {"metadata", "labels", kPoolNameLabel}) != nullptr) warn_of("metadata.labels" + label);
+    if (Find(*patch, {"spec", "template", "metadata", "labels", kPoolNameLabel}) != nullptr)
+      warn_of("spec.template.metadata.labels" + label);
+    if (Find(*patch, {"spec", "template", "spec", "nodeSelector", kNodePoolLabel}) != nullptr)
+      warn_of(std::string("spec.template.spec.nodeSelector[") + kNodePoolLabel + "]");
+  }
+}
+
+// Returns the overrides in the manifest that `kubectl apply` has stored in an annotation of the object. Returns an
+// empty list if there is no such manifest, or if it is long: its values need much more memory than its text.
+Json AppliedOverrides(const Json& object) {
+  constexpr std::size_t kLongestManifest = 64u << 10;
+  const std::string text = StringAt(object, {"metadata", "annotations", kLastAppliedManifest});
+  if (text.empty() || text.size() > kLongestManifest) return Json::array();
+  const auto manifest = ParseJson(text);
+  if (!manifest || IsDeeperThan(*manifest, kMaxJsonDepth)) return Json::array();
+  return ListAt(*manifest, {"spec", "overrides"});
 }
 
 }  // namespace
@@ -231,6 +298,9 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
   WarnOfLatest(daemon, warnings);
   WarnOfDuplicateKeys(daemon, warnings);
   WarnOfNulls(daemon, before, warnings);
+  WarnOfEmptyOverrides(daemon, before, warnings);
+  WarnOfOperatorsFields(daemon, before, warnings);
+  WarnOfNodeSelector(daemon, before, warnings);
   return warnings;
 }
 
@@ -248,6 +318,23 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline
   if (service && StringAt(*service, {"spec", "clusterIP"}) != "None") {
     return path + "Service \"" + name +
            "\" is not headless: the pods get no DNS names of their own; it needs clusterIP: None";
+  }
+  return "";
+}
+
+std::string DroppedNullWarning(const Json& object, const Json& old_object) {
+  const Json applied = AppliedOverrides(object);
+  if (applied.empty() || applied == AppliedOverrides(old_object)) return "";
+  const Json& overrides = ListAt(object, {"spec", "overrides"});
+  if (IsDeeperThan(overrides, kMaxJsonDepth)) return "";
+  for (std::size_t i = 0; i < applied.size() && i < overrides.size(); ++i) {
+    const Json* written = Find(applied[i], {"patch"});
+    const Json* patch = Find(overrides[i], {"patch"});
+    const auto field = written == nullptr ? std::nullopt : FindNull(*written);
+    if (!field || patch == nullptr || FindNull(*patch)) continue;
+    return "spec.overrides[" + std::to_string(i) + "].patch" + *field +
+           ": kubectl apply has dropped the null of the manifest, so the field is not removed; use jsonPatches with op "
+           "remove";
   }
   return "";
 }

@@ -23,6 +23,11 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
 // warning is needed, or if the response does not arrive in time. Sends at most one request. Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
+// Returns a warning if the manifest of `kubectl apply` has a null in overrides[].patch that the object lacks, because
+// client-side apply drops nulls. Returns "" if there is none, or if the manifest of `old_object` (null for a new
+// object) has the same overrides.
+std::string DroppedNullWarning(const Json& object, const Json& old_object);
+
 // Returns a warning if an update sets annotation allow-removal to a token that does not allow a removal; "" otherwise.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);
 

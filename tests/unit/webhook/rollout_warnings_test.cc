@@ -38,6 +38,8 @@ TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
               ElementsAre(path + "[0].pools: no NodePool is named \"x\"; the group does not wait for missing pools"));
   EXPECT_THAT(Groups({{{"name", "one"}, {"nodepoolSelector", {{"matchLabels", {{"no", "where"}}}}}}}),
               ElementsAre(path + "[0]: group \"one\" has no NodePool now that the YurtAppDaemon selects"));
+  EXPECT_THAT(Groups({{{"name", "all"}, {"nodepoolSelector", Json::object()}}, {{"name", "rest"}, {"percent", 10}}}),
+              ElementsAre(path + "[1]: group \"rest\" has no NodePool now: earlier groups have all pools"));
 }
 
 TEST(RolloutWarningsTest, PrefetchWithoutGroupsIsAWarning) {
@@ -101,13 +103,13 @@ TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
   EXPECT_THAT(warnings(scaled()), IsEmpty());
   before["status"]["conditions"] = {{{"type", "Progressing"}, {"status", "False"}, {"reason", "RolledBack"}}};
   EXPECT_THAT(warnings(before), IsEmpty());
-  EXPECT_THAT(warnings(scaled()), ElementsAre(HasSubstr("the change of replicas rolls it out again: undo first")));
+  EXPECT_THAT(warnings(scaled()), ElementsAre(HasSubstr("rolls it out again: run `kubectl yad undo web` first")));
   Json object = before;
   object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 3}])"_json;
   EXPECT_THAT(warnings(object), IsEmpty()) << "a new entry";
   before = object;
   object["spec"]["overrides"][0]["replicas"] = 4;
-  EXPECT_THAT(warnings(object), ElementsAre(HasSubstr("undo first")));
+  EXPECT_THAT(warnings(object), ElementsAre(HasSubstr("`kubectl yad undo web` first")));
   object = scaled();
   object["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
       "fix";
@@ -122,7 +124,7 @@ TEST(RolloutWarningsTest, StrategyAllForATemplateThatWasRolledBackIsAWarning) {
   EXPECT_THAT(warnings(all), IsEmpty());
   const auto warned = ElementsAre(
       "spec.updateStrategy.type: All rolls out the template, which has failed and was rolled back, to all pools at "
-      "once: undo first");
+      "once: run `kubectl yad undo web` first");
   for (const char* reason : {"RollingBack", "RolledBack"}) {
     before["status"]["conditions"] = {{{"type", "Progressing"}, {"status", "False"}, {"reason", reason}}};
     EXPECT_THAT(warnings(all), warned);

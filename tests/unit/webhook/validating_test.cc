@@ -353,5 +353,19 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   EXPECT_THAT(warnings("0123"), IsEmpty());
 }
 
+TEST_F(ValidatingTest, ANullThatKubectlApplyDropsIsAWarningAlsoIfTheSpecIsTheSame) {
+  Json before = DaemonJson();
+  before["spec"]["overrides"] =
+      R"([{"pools": ["*"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}}])"_json;
+  Json manifest = before;
+  manifest["spec"]["overrides"][0]["patch"]["spec"]["template"]["spec"]["containers"][0]["args"] = nullptr;
+  Json now = before;
+  now["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = manifest.dump();
+  const auto is_warned = ElementsAre(HasSubstr("kubectl apply has dropped the null"));
+  EXPECT_THAT(Update(now, before).warnings, is_warned);
+  now["spec"]["paused"] = true;
+  EXPECT_THAT(Update(now, before).warnings, is_warned) << "the update changes the spec too";
+}
+
 }  // namespace
 }  // namespace yad::testing

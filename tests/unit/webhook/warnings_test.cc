@@ -91,11 +91,11 @@ TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
                           "applies to missing pools when they are created"));
 }
 
-TEST_F(WarningsTest, WildcardsAndExclusionsAreUnknownPoolsOutsideOfOverrides) {
+TEST_F(WarningsTest, WildcardsAndExclusionsAreInvalidNamesOutsideOfOverrides) {
   Json object = DaemonJson();
   object["spec"].erase("nodepoolSelector");
   object["spec"]["nodePools"] = R"({"names": ["*", "-b"]})"_json;
-  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.nodePools.names: no NodePool is named \"*\", \"-b\";")));
+  EXPECT_THAT(Warn(object), ElementsAre("spec.nodePools.names: no NodePool can have the name \"*\", \"-b\""));
 }
 
 TEST_F(WarningsTest, WarningsOfOneKindBeyondTheLimitAreCounted) {
@@ -201,13 +201,78 @@ TEST_F(WarningsTest, PatchWithANullIsOneWarning) {
     {"pools": ["b"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;
   const auto warned = ElementsAre(
       "spec.overrides[2].patch.spec.template.spec.containers[0].args: null removes the field, but kubectl apply, Helm "
-      "and Argo CD drop the null when they change overrides later; use jsonPatches with op remove");
+      "and Argo CD drop the null, at the latest when they change overrides; use jsonPatches with op remove");
   EXPECT_THAT(Warn(object), warned);
   const Json before = object;
   object["spec"]["paused"] = true;
   EXPECT_THAT(Warn(object, before), IsEmpty()) << "each later apply would repeat it";
   object["spec"]["overrides"][3]["replicas"] = 3;
   EXPECT_THAT(Warn(object, before), warned);
+}
+
+TEST_F(WarningsTest, NullThatKubectlApplyDropsIsAWarning) {
+  const auto with_annotation = [](Json object, const Json& manifest) {
+    object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = manifest.dump();
+    return object;
+  };
+  Json manifest = DaemonJson();
+  manifest["spec"]["overrides"] = R"([
+    {"pools": ["b"], "replicas": 2},
+    {"pools": ["a"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main", "args": null}]}}}}}])"_json;
+  Json object = manifest;
+  object["spec"]["overrides"][1]["patch"]["spec"]["template"]["spec"]["containers"][0].erase("args");
+  const Json applied = with_annotation(object, manifest);
+  EXPECT_EQ(DroppedNullWarning(applied, nullptr),
+            "spec.overrides[1].patch.spec.template.spec.containers[0].args: kubectl apply has dropped the null of the "
+            "manifest, so the field is not removed; use jsonPatches with op remove");
+  EXPECT_NE(DroppedNullWarning(applied, object), "");
+  EXPECT_EQ(DroppedNullWarning(applied, applied), "") << "each later change would repeat it";
+  EXPECT_EQ(DroppedNullWarning(with_annotation(manifest, manifest), nullptr), "") << "the object has the null";
+  EXPECT_EQ(DroppedNullWarning(with_annotation(object, object), nullptr), "");
+  EXPECT_EQ(DroppedNullWarning(object, nullptr), "");
+  object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "{";
+  EXPECT_EQ(DroppedNullWarning(object, nullptr), "");
+}
+
+TEST_F(WarningsTest, OverrideThatChangesNothingIsAWarning) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = R"([
+    {"pools": ["a"], "replicas": 0},
+    {"pools": ["a"]},
+    {"pools": ["b"], "images": [], "patch": {}, "jsonPatches": null}])"_json;
+  const std::string changes_nothing =
+      ": changes nothing: add replicas, images, patch or jsonPatches, or remove the entry";
+  const auto warned = ElementsAre("spec.overrides[1]" + changes_nothing, "spec.overrides[2]" + changes_nothing);
+  EXPECT_THAT(Warn(object), warned);
+  EXPECT_THAT(Warn(object, object), IsEmpty()) << "each later apply would repeat it";
+}
+
+TEST_F(WarningsTest, FieldsThatTheOperatorSetsAreWarnings) {
+  Json object = DaemonJson();
+  const auto with = [&](const char* patch) {
+    object["spec"]["overrides"] = {{{"pools", {"a"}}, {"patch", Json::parse(patch)}}};
+    return Warn(object);
+  };
+  const std::string path = "spec.overrides[0].patch.";
+  const std::string no_effect = ": has no effect, because the operator sets this field";
+  EXPECT_THAT(with(R"({"kind": "StatefulSet", "metadata": {"name": "x", "namespace": "y"}})"),
+              ElementsAre(path + "kind" + no_effect, path + "metadata.name" + no_effect,
+                          path + "metadata.namespace" + no_effect));
+  EXPECT_THAT(with(R"({"metadata": {"labels": {"apps.openyurt.io/pool-name": "x"}},
+                       "spec": {"template": {"metadata": {"labels": {"apps.openyurt.io/pool-name": "x"}},
+                                             "spec": {"nodeSelector": {"apps.openyurt.io/nodepool": "x"}}}}})"),
+              ElementsAre(path + "metadata.labels[apps.openyurt.io/pool-name]" + no_effect,
+                          path + "spec.template.metadata.labels[apps.openyurt.io/pool-name]" + no_effect,
+                          path + "spec.template.spec.nodeSelector[apps.openyurt.io/nodepool]" + no_effect));
+  EXPECT_THAT(Warn(object, object), IsEmpty()) << "each later apply would repeat it";
+  EXPECT_THAT(with(R"({"kind": "Deployment", "metadata": {"labels": {"a": "b"}}})"), IsEmpty());
+
+  object = DaemonJson();
+  PodSpecOf(TemplateOf(object))["nodeSelector"] = {{"apps.openyurt.io/nodepool", "a"}};
+  EXPECT_THAT(Warn(object), ElementsAre("spec.workloadTemplate.deploymentTemplate.spec.template.spec.nodeSelector"
+                                        "[apps.openyurt.io/nodepool]: has no effect, because the operator sets this "
+                                        "label; choose pools by nodepoolSelector or nodePools"));
+  EXPECT_THAT(Warn(object, object), IsEmpty());
 }
 
 TEST_F(WarningsTest, PatchWithADuplicateKeyIsAWarning) {
