@@ -22,10 +22,6 @@ namespace {
 
 // After a reconcile has written more than this number of bytes of JSON, it returns freed memory to the system.
 constexpr std::size_t kTrimAfter = 4u << 20;
-// If this number of writes fail one after the other because the apiserver or a webhook does not respond, the remaining
-// writes of the reconcile are not begun. Each of them might take until its timeout, and no other daemon would get the
-// worker in this time.
-constexpr int kMostFailuresInARow = 32;
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
 
@@ -52,57 +48,6 @@ ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
   }
   return options;
 }
-
-// Returns the attempt of a pool whose write was not begun.
-PoolAttempt NotBegun(const PoolPlan& pool, const Error& error) {
-  PoolAttempt attempt;
-  if (pool.action == WorkloadAction::kNone) {
-    attempt.service = Fail(error);
-  } else {
-    attempt.workload = {Fail(error)};
-  }
-  return attempt;
-}
-
-// Returns the error of a write that would succeed if the server worked, or nullptr.
-const Error* TransientErrorOf(const PoolAttempt& attempt) {
-  if (!attempt.workload.object && IsTransient(attempt.workload.object.error())) return &attempt.workload.object.error();
-  if (attempt.service && !*attempt.service && IsTransient(attempt.service->error())) return &attempt.service->error();
-  return nullptr;
-}
-
-// Decides when a reconcile gives up its remaining writes. Thread-safe.
-class Patience {
- public:
-  void Count(const PoolAttempt& attempt) {
-    const Error* error = TransientErrorOf(attempt);
-    state_.With([&](State& state) {
-      state.failures = error == nullptr ? 0 : state.failures + 1;
-      if (state.failures < kMostFailuresInARow || state.gave_up) return;
-      state.gave_up = Error{Reason::kServiceUnavailable, "not tried, because many writes failed: " + error->message, 0,
-                            error->retry_after};
-    });
-  }
-  // Returns the error for the write `task` if it must not begin.
-  std::optional<Error> GaveUp(std::size_t task) {
-    return state_.With([&](State& state) {
-      if (state.gave_up) state.first = std::min(state.first.value_or(task), task);
-      return state.gave_up;
-    });
-  }
-  // Returns the first write that was not begun.
-  std::optional<std::size_t> first_untried() const {
-    return state_.With([](const State& state) { return state.first; });
-  }
-
- private:
-  struct State {
-    int failures = 0;
-    std::optional<Error> gave_up;
-    std::optional<std::size_t> first;
-  };
-  Synchronized<State> state_;
-};
 
 void ShortenErrors(PoolAttempt& attempt) {
   if (!attempt.workload.object) attempt.workload.object = Fail(ShortError(attempt.workload.object.error()));
@@ -266,7 +211,14 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
   // Must run before the workload is rendered. When the operator stops, the budget does not reserve memory for this
   // write, so rendering would exceed the budget.
-  if (const Status may = MayWrite(pool, batch); !may) return NotBegun(pool, may.error());
+  if (const Status may = MayWrite(pool, batch); !may) {
+    if (pool.action == WorkloadAction::kNone) {
+      attempt.service = Fail(may.error());
+    } else {
+      attempt.workload = {Fail(may.error())};
+    }
+    return attempt;
+  }
   batch.bytes += bytes;
   const bool service_last = pool.action == WorkloadAction::kCreate && WritesService(pool) && !WaitsForService(pool);
   if (WritesService(pool) && !service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
@@ -287,7 +239,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
 
 Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const {
   Outcome outcome = OutcomeWithoutWrites(plan);
-  std::vector<std::size_t> writes = PoolsToWrite(plan);
+  const std::vector<std::size_t> writes = PoolsToWrite(plan);
   if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return outcome;
   auto names = Confirm(daemon, plan, writes, stop);
   if (!names) {
@@ -298,21 +250,12 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   std::vector<Removal> removals = plan.removals;
   const Status marked = remover_.Mark(daemon, removals, stop);
   Batch batch{daemon, plan, *std::move(names), checks, stop};
-  // The pools that an earlier reconcile did not try come first, because the other writes may fail each time.
-  std::rotate(writes.begin(),
-              std::find_if(writes.begin(), writes.end(),
-                           [&](std::size_t i) { return plan.pools[i].pool >= memo.first_untried; }),
-              writes.end());
-  Patience patience;
   std::vector<PoolAttempt> attempts(writes.size());
   std::vector<Status> removed(removals.size());
   ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task < writes.size()) {
-      const PoolPlan& pool = plan.pools[writes[task]];
-      const std::optional<Error> gave_up = patience.GaveUp(task);
-      attempts[task] = gave_up ? NotBegun(pool, *gave_up) : WritePool(pool, batch);
+      attempts[task] = WritePool(plan.pools[writes[task]], batch);
       ShortenErrors(attempts[task]);
-      if (!gave_up) patience.Count(attempts[task]);
       return;
     }
     const Removal& removal = removals[task - writes.size()];
@@ -322,8 +265,6 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, this is
   // several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
-  const std::optional<std::size_t> untried = patience.first_untried();
-  memo.first_untried = untried ? plan.pools[writes[*untried]].pool : "";
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);
   RemoveServices(daemon, plan, staying, checks, outcome, stop);

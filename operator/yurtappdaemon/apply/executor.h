@@ -62,8 +62,7 @@ class PlanExecutor {
   // - the pool, before an update that follows a change of the pool, because this update restarts pods
   //
   // If the caches show during the execution that the plan no longer applies (cache_checks.h), the remaining writes fail
-  // with kConflict. If many writes fail one after the other because the server does not work, the remaining writes fail
-  // with kServiceUnavailable, and `memo` keeps the first of them for the next call.
+  // with kConflict.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.

@@ -90,8 +90,6 @@ class PlanMemo {
   bool IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
 
-  std::string first_untried;  // the pool with which PlanExecutor::Apply begins; "": the first pool of the plan
-
  private:
   struct Entry {
     std::uint64_t key = 0;

@@ -2,10 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include "operator/api/conditions.h"
 #include "operator/runtime/page_size.h"
 #include "operator/yurtappdaemon/apply/executor.h"
@@ -214,47 +210,6 @@ TEST_F(PlanExecutorTest, FailedWritesBlockNoOtherPoolAndTheLongestRetryAfterIsUs
   EXPECT_THAT(applied.created, ElementsAre("c"));
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->retry_after, std::chrono::seconds(7));
-}
-
-// Each of the writes might take until its timeout.
-TEST_F(PlanExecutorTest, RemainingWritesAreNotBegunAfterManyFailuresInARow) {
-  for (int i = 100; i < 300; ++i) world_.AddPool("p" + std::to_string(i));
-  std::vector<std::string> tried;
-  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (r.method != "POST") return std::nullopt;
-    tried.push_back(r.key.name);
-    HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
-    response.headers["retry-after"] = "7";
-    return FakeCluster::Fault{response, false};
-  });
-  const Outcome applied = Apply();
-  EXPECT_GE(tried.size(), 32U);
-  EXPECT_LE(tried.size(), 32U + 16U);
-  EXPECT_EQ(applied.retry->retry_after, std::chrono::seconds(7));
-  for (const PoolOutcome& pool : applied.pools) {
-    EXPECT_TRUE(pool.outstanding);
-    EXPECT_EQ(pool.failure_reason, "");
-  }
-  memo_ = PlanMemo();
-  tried.clear();
-  ApplyInTurn();
-  EXPECT_EQ(tried.size(), 32U);
-  const std::set<std::string> before(tried.begin(), tried.end());
-  tried.clear();
-  ApplyInTurn();
-  EXPECT_EQ(tried.size(), 32U);
-  for (const std::string& name : tried) EXPECT_FALSE(before.contains(name)) << "the others are tried first";
-}
-
-TEST_F(PlanExecutorTest, AllWritesAreBegunWhileSomeSucceed) {
-  for (int i = 100; i < 300; ++i) world_.AddPool("p" + std::to_string(i));
-  int tries = 0;
-  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (r.method != "POST" || ++tries % 10 == 0) return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(500, "InternalError", "failed calling webhook \"x\""), false};
-  });
-  EXPECT_EQ(ApplyInTurn().created.size(), 20U);
-  EXPECT_EQ(tries, 200);
 }
 
 TEST_F(PlanExecutorTest, ConflictDoesNotShortenTheWaitOfARejection) {
