@@ -311,8 +311,6 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, Stu
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});
       continue;
     }
-    // The StatefulSet goes on, and may need the next deletion soon.
-    if (!deleted->empty()) looks.erase(stuck[i]->pool);
     for (const std::string& name : *deleted) {
       events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "Replace",
                      "pod " + name + " of an older template is not ready and blocks StatefulSet " + meta.key.name +

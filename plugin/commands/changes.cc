@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "operator/api/conditions.h"
 #include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
@@ -64,17 +66,31 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
   return true;
 }
 
+namespace {
+
+// If the rollout has stopped, returns the revisions on which pools are Ready. Otherwise, returns an empty set.
+std::set<std::string> ReadyRevisionsOfStoppedRollout(const Json& daemon) {
+  std::set<std::string> names;
+  const Json* progressing = FindCondition(daemon, kProgressingCondition);
+  if (progressing == nullptr || StringAt(*progressing, {"status"}) != "False") return names;
+  for (const Json& pool : ListAt(daemon, {"status", "pools"})) {
+    if (StringAt(pool, {"phase"}) == "Ready") names.insert(StringAt(pool, {"revision"}));
+  }
+  return names;
+}
+
+}  // namespace
+
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number) {
   if (number > 0) return FindRevision(revisions, number);
   const auto parsed = ParseYurtAppDaemon(daemon);
   const auto of_spec = [&](const RevisionEntry& entry) {
     return parsed && SameContent(ContentOf(*parsed), entry.revision->content);
   };
-  // A status without updateRevision was written by OpenYurt, which does not advance currentRevision.
-  const std::string current =
-      StringAt(daemon, {"status", "updateRevision"}).empty() ? "" : StringAt(daemon, {"status", "currentRevision"});
-  for (const RevisionEntry& entry : revisions) {
-    if (entry.revision->name == current && !of_spec(entry)) return entry;
+  const std::set<std::string> ready = ReadyRevisionsOfStoppedRollout(daemon);
+  for (auto entry = revisions.rbegin(); entry != revisions.rend(); ++entry) {
+    const Revision& revision = *entry->revision;
+    if (ready.contains(revision.name) && revision.failed_at.empty() && !of_spec(*entry)) return *entry;
   }
   const std::size_t newer = !revisions.empty() && of_spec(revisions.back()) ? 1 : 0;
   if (revisions.size() <= newer) {

@@ -27,9 +27,9 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 std::vector<std::string> ManualGroups(const Json& daemon);
 
 // Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects:
-// - If the spec differs from status.currentRevision, the last revision that was rolled out completely:
-//   status.currentRevision. Later revisions are skipped, because their rollouts did not complete, and may have failed.
-// - Otherwise: the newest revision that is not marked as failed, from the previous revision backwards. If all of them
+// - If condition Progressing is False: the newest revision other than that of the spec on which a pool is Ready. The
+//   previous revision may have failed too.
+// - Otherwise, or if there is none: the newest revision that is not marked as failed, from the previous revision backwards. If all of them
 //   are marked, the previous revision.
 // The previous revision is:
 // - If the newest revision equals the spec: the revision before it.

@@ -97,7 +97,11 @@ class Parser {
                              const std::string& help) {
     return app
         ->add_option_function<std::string>(
-            name, [parse, &value](const std::string& text) { value = *parse(text); }, help)
+            name,
+            [parse, &value](const std::string& text) {
+              if (auto parsed = parse(text)) value = *std::move(parsed);
+            },
+            help)
         ->type_name(type)
         ->check(CheckWith(parse));
   }

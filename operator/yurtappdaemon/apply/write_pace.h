@@ -41,7 +41,8 @@ class WritePace {
     RejectedWrite why;
   };
   RetryPace repairs_;
-  RetryPace jobs_{/*at_once=*/2};  // by name; one retry is immediate, because a response may have been lost
+  // By name. One retry is immediate, because a response may have been lost.
+  RetryPace jobs_{/*at_once=*/2, /*quiet=*/std::chrono::hours(1)};
   // By pool. A batch of writes to a webhook that does not respond may take minutes, and so may the queue before the
   // next batch. These times must not count as quiet. Record forgets a pool whose write succeeds or changes.
   RetryPace rejected_{/*at_once=*/1, /*quiet=*/std::chrono::hours(1)};

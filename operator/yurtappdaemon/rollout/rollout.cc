@@ -346,7 +346,7 @@ class RolloutDecider {
 
   // Chooses the pools whose nodes pull the new images, after the first group. These are the next `ahead` pools: those
   // of open groups, ordered by the opening of their window and then by the order of updates, and then those of the
-  // other groups. Pools whose timeout is over are chosen in addition.
+  // other groups. Pools of open groups whose timeout is over are chosen in addition.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen || out_.group_number < 2) return;
     std::vector<std::size_t> next;
@@ -362,8 +362,8 @@ class RolloutDecider {
     };
     std::sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     for (std::size_t chosen = 0; const std::size_t i : next) {
-      const bool late = in_.pools[i].images == NewImages::kLate;
-      out_.pools[i].prefetch = late || chosen++ < strategy_.prefetch->ahead;
+      const bool in_addition = in_.pools[i].images == NewImages::kLate && open_[in_.pools[i].group];
+      out_.pools[i].prefetch = in_addition || chosen++ < strategy_.prefetch->ahead;
     }
   }
 

@@ -95,23 +95,21 @@ TEST(UndoTest, FailedRevisionsAreSkippedIfAnEarlierOneHasNotFailed) {
   EXPECT_EQ(UndoTarget(DaemonJson("app:3"), {Entry("app:2", 2, failed), Entry("app:3", 3)}, 2)->revision->number, 2);
 }
 
-TEST(UndoTest, RevisionsAfterTheLastCompleteOneAreSkipped) {
+TEST(UndoTest, AfterAStoppedRolloutTheNewestRevisionWithAReadyPoolIsRestored) {
   const std::vector<RevisionEntry> revisions = {Entry("app:1", 1), Entry("app:2", 2), Entry("app:3", 3),
                                                 Entry("app:4", 4)};
-  const auto target = [&](const std::string& image, std::size_t current) {
+  const auto target = [&](const std::string& image, const char* progressing, std::vector<std::size_t> ready) {
     Json daemon = DaemonJson(image);
-    daemon["status"] = {{"currentRevision", revisions[current].revision->name},
-                        {"updateRevision", revisions[3].revision->name}};
+    daemon["status"]["conditions"] = {{{"type", "Progressing"}, {"status", progressing}}};
+    Json& pools = daemon["status"]["pools"] = {{{"phase", "Failed"}, {"revision", revisions[2].revision->name}}};
+    for (const std::size_t i : ready) pools.push_back({{"phase", "Ready"}, {"revision", revisions[i].revision->name}});
     return UndoTarget(daemon, revisions, 0)->revision->number;
   };
-  EXPECT_EQ(target("app:4", 1), 2) << "revision 3 was not rolled out completely either";
-  EXPECT_EQ(target("app:5", 1), 2) << "the operator has not stored the spec yet";
-  EXPECT_EQ(target("app:4", 3), 3) << "the rollout is complete";
-  Json daemon = DaemonJson("app:4");
-  daemon["status"] = {{"currentRevision", "web-deleted"}, {"updateRevision", revisions[3].revision->name}};
-  EXPECT_EQ(UndoTarget(daemon, revisions, 0)->revision->number, 3);
-  daemon["status"] = {{"currentRevision", revisions[0].revision->name}};
-  EXPECT_EQ(UndoTarget(daemon, revisions, 0)->revision->number, 3) << "OpenYurt does not advance currentRevision";
+  EXPECT_EQ(target("app:4", "False", {0, 1}), 2) << "revision 3 has failed too";
+  EXPECT_EQ(target("app:5", "False", {1}), 2) << "the operator has not stored the spec yet";
+  EXPECT_EQ(target("app:4", "False", {0, 2, 3}), 3) << "a partition keeps a pool on revision 1";
+  EXPECT_EQ(target("app:4", "False", {3}), 3) << "no pool shows an earlier revision";
+  EXPECT_EQ(target("app:4", "True", {0, 1}), 3) << "the rollout has not stopped";
 }
 
 TEST(UndoTest, UndoToAnotherKindIsRejected) {
