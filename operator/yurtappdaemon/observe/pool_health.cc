@@ -21,17 +21,6 @@ bool IsAboutPods(const PoolStatusView& entry) {
   return IsPodProblem(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
-// Stops the deadline of a pool whose Deployment is paused. The full deadline begins when the pause ends. As in
-// Kubernetes, a pool that missed its deadline before the pause stays failed.
-void StopDeadlineOfPaused(const PoolObservation& observation, std::chrono::seconds deadline, WallTime now,
-                          PoolHealth& health) {
-  if (!observation.paused_at || !IsBad(health.state)) return;
-  if (health.Overdue(deadline, std::min(*observation.paused_at, now))) return;
-  health.since = now;
-  health.unhealthy_before = Duration::zero();
-  health.deadline_paused = true;
-}
-
 // Returns whether all checks of the pool have ended. No check runs after a failed check.
 bool ChecksHaveEnded(const PoolHealth& health) {
   return health.verified || (health.check && !health.check->failure.empty());
@@ -119,7 +108,6 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
   // takes its site offline.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
-  StopDeadlineOfPaused(observation, strategy.progress_deadline, now, health);
   return health;
 }
 
@@ -182,14 +170,13 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   const bool was_healthy = entry.scaled_from() > 0;
   health.replicas = was_healthy ? entry.scaled_from() : entry.replicas();
   health.joins = entry.joining();
-  health.deadline_paused = reason == kDeploymentPaused;
   const bool verifies = !entry.check().empty();  // Checks begin only after the soak.
   if (phase == PoolPhase::kOffline) {
-    health.deadline_paused = reason == kSitesOffline || reason == kDeploymentPaused;
-    const bool after_update = reason == kWentDarkAfterUpdate || health.deadline_paused;
+    const bool after_update = reason == kWentDarkAfterUpdate || reason == kSitesOffline;
     health.state = after_update ? HealthState::kOfflineAfterUpdate : HealthState::kOffline;
     health.soaked = verifies;
     health.been_healthy = verifies || was_healthy;
+    health.deadline_paused = reason == kSitesOffline;
   } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
              (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
     health.state = HealthState::kHealthy;

@@ -60,10 +60,8 @@ struct PoolHealth {
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
   bool verified = false;                              // all checks have passed on this revision, or it needs no checks
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  // The time does not count, because pools that were not updated also went offline, or because a user has paused the
-  // pool's Deployment.
-  bool deadline_paused = false;
-  std::int64_t replicas = 0;  // spec.replicas when the pool was last healthy; 0: unknown
+  bool deadline_paused = false;  // the time does not count, because pools that were not updated also went offline
+  std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
   bool joins = false;  // the pool is new, and the creation of its first workload has not succeeded yet
 
@@ -98,11 +96,10 @@ void ShiftTimes(Duration leap, HealthRecord& record);
 // One observation of a pool.
 struct PoolObservation {
   bool offline = false;
-  bool healthy = false;                              // ignored if the pool is offline
-  bool updated_online = false;                       // the pool was online when it was updated to its current revision
-  std::string revision;                              // name of the workload's revision; "": the pool has no workload
-  std::int64_t replicas = 0;                         // spec.replicas
-  std::optional<WallTime> paused_at = std::nullopt;  // WorkloadHealth::paused_at
+  bool healthy = false;         // ignored if the pool is offline
+  bool updated_online = false;  // the pool was online when it was updated to its current revision
+  std::string revision;         // name of the workload's revision; "": the pool has no workload
+  std::int64_t replicas = 0;    // spec.replicas
 };
 
 // Returns the health of a pool after a new observation. `before` is its health before, or nullptr if it is unknown.

@@ -9,7 +9,6 @@
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/number.h"
-#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/stable_message.h"
 
 namespace yad {
@@ -56,13 +55,12 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   if (BoolAt(object, {"spec", "paused"})) state->paused_at = WallTime::max();
   if (const Json* progressing = FindCondition(object, "Progressing")) {
     const std::string reason = StringAt(*progressing, {"reason"});
-    const auto reported = [&] {
-      return ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
-    };
-    if (state->paused_at && reason == kDeploymentPaused) state->paused_at = reported();
+    const WallTime reported =
+        ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
+    if (state->paused_at && reason == "DeploymentPaused") state->paused_at = reported;
     if (reason == "ProgressDeadlineExceeded") {
       state->progress_deadline_exceeded = state->observed && !state->healthy;
-      state->deadline_exceeded_at = reported();
+      state->deadline_exceeded_at = reported;
       state->failure_message = StringAt(*progressing, {"message"});
     } else if (IsTrue(progressing) && reason != "NewReplicaSetAvailable") {
       state->rolling = !state->healthy;

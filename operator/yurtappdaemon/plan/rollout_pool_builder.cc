@@ -39,7 +39,6 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
   if (state != nullptr && !entry.workload->object->meta().deleting()) {
     observation.replicas = state->wanted;
     observation.healthy = state->healthy;
-    observation.paused_at = state->paused_at;
     if (!state->healthy && before != nullptr && before->revision == observation.revision &&
         OnlyScales(*before, *state)) {
       observation.healthy = true;
@@ -73,6 +72,14 @@ bool RolloutPoolBuilder::IsOverdue(const PoolPlan& entry, const UpdateRecord* re
   // counts.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
+}
+
+bool RolloutPoolBuilder::IsExcusedByPause(const PoolPlan& entry) const {
+  if (!entry.workload || !entry.workload->state().paused_at) return false;
+  const Json& workload_template = target_.revision->content.workload_template;
+  if (BoolAt(workload_template, {"spec", "paused"})) return false;
+  const WallTime paused_at = std::min(*entry.workload->state().paused_at, snapshot_.now);
+  return !entry.health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, paused_at);
 }
 
 bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
@@ -176,6 +183,7 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
   const UpdateRecord* record = found ? &*found : nullptr;
   entry.health = HealthOf(entry, record);
   result.overdue = IsOverdue(entry, record);
+  result.excused_by_pause = entry.excused_by_pause = IsExcusedByPause(entry);
   result.offline_since = entry.health.since;
   if (result.exists) {
     result.on_target = assessment->on_target;

@@ -76,8 +76,8 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   return "";
 }
 
-// Adds the diagnosis of the pods to the pool's reason and message. The reason of a paused Deployment stays, because a
-// new leader reads from it that the deadline does not run.
+// Adds the diagnosis of the pods to the pool's reason and message. The reason of a paused Deployment stays, because it
+// explains why the pods do not change.
 void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
   view.state = diagnosis.state;
   if (diagnosis.reason.empty() || view.reason == kDeploymentPaused) return;
@@ -175,6 +175,7 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message =
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
+      if (state_->paused_at) view_.message += "; " + DescribePause();
     }
     view_.late = view_.reason == kDeadlineExceeded;
     view_.revision_failed = IsCausedByRevision(view_.reason) && !(view_.late && IsExcused());
@@ -185,11 +186,13 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the revision is not the cause although the pool missed its deadline. There are two cases:
+  // Returns whether the revision is not the cause although the pool missed its deadline. There are three cases:
+  // - A user has paused the Deployment.
   // - An earlier revision that renders the same workload created it, so the update changed nothing in this pool.
   // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
+    if (plan_.excused_by_pause) return true;
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
   }
 
@@ -239,7 +242,10 @@ class View {
         view_.reason = kScaling;
         SetSoak();
       }
-      if (view_.reason.empty() && state_->paused_at) SetDeploymentPaused();
+      if (view_.reason.empty() && state_->paused_at) {
+        view_.reason = kDeploymentPaused;
+        view_.message = DescribePause();
+      }
     } else {
       view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
@@ -248,25 +254,17 @@ class View {
   }
 
   // A Deployment whose template sets `paused` can't be resumed, because the operator would restore the field.
-  void SetDeploymentPaused() {
+  std::string DescribePause() const {
     const RevisionPtr& revision = plan_.to.revision;
-    view_.reason = kDeploymentPaused;
-    if (revision != nullptr && BoolAt(revision->content.workload_template, {"spec", "paused"})) {
-      view_.message = "the Deployment is paused: remove paused from spec.workloadTemplate.deploymentTemplate.spec";
-      return;
-    }
+    if (revision != nullptr && BoolAt(revision->content.workload_template, {"spec", "paused"}))
+      return "the Deployment is paused: remove paused from spec.workloadTemplate.deploymentTemplate.spec";
     const ObjectKey& key = view_.workload->object->meta().key;
-    view_.message =
-        "the Deployment is paused: `kubectl rollout resume deployment/" + key.name + " -n " + key.ns + "` continues it";
+    return "the Deployment is paused: `kubectl rollout resume deployment/" + key.name + " -n " + key.ns +
+           "` continues it";
   }
 
   void SetOfflineAfterUpdate() {
     const bool outage = plan_.health.deadline_paused;
-    if (outage && state_ != nullptr && state_->paused_at) {
-      view_.late = view_.revision_failed = view_.other_cause = false;
-      SetDeploymentPaused();
-      return;
-    }
     view_.reason = outage ? kSitesOffline : kWentDarkAfterUpdate;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExcused();
@@ -303,7 +301,7 @@ class View {
     const bool is_dark = view_.phase == PoolPhase::kOffline && IsOfflineAfterUpdate(view_.reason);
     const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
                         view_.phase == PoolPhase::kUnhealthy;
-    if (rolling() && counts && !fresh_ && !plan_.health.deadline_paused) view_.counted_since = plan_.health.since;
+    if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
   }
 
   // Sets unhealthySeconds, which a new leader reads from status. It is set:

@@ -60,11 +60,5 @@ TEST(RestoreHealthTest, TimeOfAnOutageIsNotCounted) {
   EXPECT_EQ(Restored({{"phase", "Offline"}, {"reason", "NoReadyNode"}}).state, PoolHealth::State::kOffline);
 }
 
-TEST(RestoreHealthTest, DeadlineOfAPausedDeploymentDoesNotRun) {
-  for (const char* phase : {"Updating", "Unhealthy", "Offline"})
-    EXPECT_TRUE(Restored({{"phase", phase}, {"reason", "DeploymentPaused"}}).deadline_paused) << phase;
-  EXPECT_FALSE(Restored({{"phase", "Updating"}}).deadline_paused);
-}
-
 }  // namespace
 }  // namespace yad
