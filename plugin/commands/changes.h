@@ -29,7 +29,8 @@ std::vector<std::string> ManualGroups(const Json& daemon);
 // Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects:
 // - If condition Progressing is False: the newest revision other than that of the spec on which a pool is Ready. The
 //   previous revision may have failed too.
-// - Otherwise, or if there is none: the newest revision that is not marked as failed, from the previous revision backwards. If all of them
+// - Otherwise, or if there is none: the newest revision that is not marked as failed, from the previous revision
+// backwards. If all of them
 //   are marked, the previous revision.
 // The previous revision is:
 // - If the newest revision equals the spec: the revision before it.
