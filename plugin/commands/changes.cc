@@ -1,8 +1,8 @@
 #include "plugin/commands/changes.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "operator/api/conditions.h"
 #include "operator/api/update_strategy.h"
@@ -68,15 +68,35 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 
 namespace {
 
-// If the rollout has stopped, returns the revisions on which pools are Ready. Otherwise, returns an empty set.
-std::set<std::string> ReadyRevisionsOfStoppedRollout(const Json& daemon) {
-  std::set<std::string> names;
+bool HasStopped(const Json& daemon) {
   const Json* progressing = FindCondition(daemon, kProgressingCondition);
-  if (progressing == nullptr || StringAt(*progressing, {"status"}) != "False") return names;
+  return progressing != nullptr && StringAt(*progressing, {"status"}) == "False" &&
+         !StringAt(daemon, {"status", "updateRevision"}).empty();  // Only OpenYurt leaves it out.
+}
+
+// Returns the number of Ready pools of each revision.
+std::map<std::string, int> ReadyPools(const Json& daemon) {
+  std::map<std::string, int> ready;
   for (const Json& pool : ListAt(daemon, {"status", "pools"})) {
-    if (StringAt(pool, {"phase"}) == "Ready") names.insert(StringAt(pool, {"revision"}));
+    if (StringAt(pool, {"phase"}) == "Ready") ++ready[StringAt(pool, {"revision"})];
   }
-  return names;
+  return ready;
+}
+
+// Returns the revision to restore after failures have stopped the rollout, when the previous revision may have failed
+// too: the revision other than `spec` on which most pools are Ready. If no pool is Ready, returns currentRevision.
+// Returns nullptr if the history has no such revision.
+const RevisionEntry* TargetOfStoppedRollout(const Json& daemon, const std::vector<RevisionEntry>& revisions,
+                                            const RevisionEntry* spec) {
+  std::map<std::string, int> ready = ReadyPools(daemon);
+  if (ready.empty()) ready[StringAt(daemon, {"status", "currentRevision"})] = 1;
+  const RevisionEntry* best = nullptr;
+  for (const RevisionEntry& entry : revisions) {
+    const auto pools = ready.find(entry.revision->name);
+    if (&entry == spec || pools == ready.end() || !entry.revision->failed_at.empty()) continue;
+    if (best == nullptr || pools->second >= ready[best->revision->name]) best = &entry;
+  }
+  return best;
 }
 
 }  // namespace
@@ -84,15 +104,13 @@ std::set<std::string> ReadyRevisionsOfStoppedRollout(const Json& daemon) {
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number) {
   if (number > 0) return FindRevision(revisions, number);
   const auto parsed = ParseYurtAppDaemon(daemon);
-  const auto of_spec = [&](const RevisionEntry& entry) {
-    return parsed && SameContent(ContentOf(*parsed), entry.revision->content);
-  };
-  const std::set<std::string> ready = ReadyRevisionsOfStoppedRollout(daemon);
-  for (auto entry = revisions.rbegin(); entry != revisions.rend(); ++entry) {
-    const Revision& revision = *entry->revision;
-    if (ready.contains(revision.name) && revision.failed_at.empty() && !of_spec(*entry)) return *entry;
+  const bool is_last =
+      parsed && !revisions.empty() && SameContent(ContentOf(*parsed), revisions.back().revision->content);
+  if (HasStopped(daemon)) {
+    const RevisionEntry* spec = is_last ? &revisions.back() : nullptr;
+    if (const RevisionEntry* target = TargetOfStoppedRollout(daemon, revisions, spec)) return *target;
   }
-  const std::size_t newer = !revisions.empty() && of_spec(revisions.back()) ? 1 : 0;
+  const std::size_t newer = is_last ? 1 : 0;
   if (revisions.size() <= newer) {
     return Fail(Reason::kBadRequest,
                 "no rollout history found for " + Quoted(StringAt(daemon, {"metadata", "name"})) +

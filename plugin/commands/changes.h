@@ -27,11 +27,10 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 std::vector<std::string> ManualGroups(const Json& daemon);
 
 // Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects:
-// - If condition Progressing is False: the newest revision other than that of the spec on which a pool is Ready. The
-//   previous revision may have failed too.
-// - Otherwise, or if there is none: the newest revision that is not marked as failed, from the previous revision
-// backwards. If all of them
-//   are marked, the previous revision.
+// - If condition Progressing is False, because the previous revision may have failed too: the revision other than that
+//   of the spec on which most pools are Ready. If no pool is Ready, status.currentRevision.
+// - Otherwise, or if there is no such revision: the newest revision that is not marked as failed, from the previous
+//   revision backwards. If all of them are marked, the previous revision.
 // The previous revision is:
 // - If the newest revision equals the spec: the revision before it.
 // - Otherwise: the newest revision. The spec is then invalid, or the operator has not stored its revision yet.

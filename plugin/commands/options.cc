@@ -203,10 +203,9 @@ class Parser {
     CLI::App* undo = AddForDaemon(
         Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
-    Revision(
-        undo, "--to-revision",
-        "Number of the revision to restore. Default: 0, the last one that was rolled out completely. If the spec has "
-        "that one, the previous one that has not failed.");
+    Revision(undo, "--to-revision",
+             "Number of the revision to restore. Default: 0, the previous one that has not failed. If the rollout has "
+             "stopped, the one on which most other pools are Ready.");
     Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});

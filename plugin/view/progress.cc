@@ -21,8 +21,9 @@ std::string WithoutCounts(const Progress& progress) {
       std::to_string(progress.updated) + " of " + std::to_string(progress.desired) + " pools are updated";
   const std::string failed = ", " + std::to_string(progress.failed) + " failed";
   if (progress.message.starts_with(counts + failed)) counts += failed;
-  if (progress.message == counts) return "";
-  return progress.message.starts_with(counts + "; ") ? progress.message.substr(counts.size() + 2) : progress.message;
+  if (!progress.message.starts_with(counts)) return progress.message;
+  const std::string rest = progress.message.substr(counts.size());
+  return rest.starts_with("; ") || rest.starts_with(", ") ? rest.substr(2) : rest;
 }
 
 // Returns whether the rollout is complete. Uses condition Complete. Older operators set only Progressing. As in a

@@ -52,15 +52,13 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   if (const Json* available = FindCondition(object, "Available"))
     state->available_condition = StringAt(*available, {"status"});
   state->rolling = !state->healthy && (!state->observed || updated < want || state->replicas > updated);
-  if (BoolAt(object, {"spec", "paused"})) state->paused_at = WallTime::max();
+  state->paused = BoolAt(object, {"spec", "paused"});
   if (const Json* progressing = FindCondition(object, "Progressing")) {
     const std::string reason = StringAt(*progressing, {"reason"});
-    const WallTime reported =
-        ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
-    if (state->paused_at && reason == "DeploymentPaused") state->paused_at = reported;
     if (reason == "ProgressDeadlineExceeded") {
       state->progress_deadline_exceeded = state->observed && !state->healthy;
-      state->deadline_exceeded_at = reported;
+      state->deadline_exceeded_at =
+          ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
       state->failure_message = StringAt(*progressing, {"message"});
     } else if (IsTrue(progressing) && reason != "NewReplicaSetAvailable") {
       state->rolling = !state->healthy;

@@ -47,10 +47,8 @@ struct WorkloadHealth {
   // The time at which the Deployment controller reported that the deadline was exceeded, by the clock of that
   // controller. Set only if progress_deadline_exceeded is true.
   WallTime deadline_exceeded_at;
-  std::string failure_message;  // only with progress_deadline_exceeded
-  // Set if spec.paused of the Deployment is true: the time at which its controller reported the pause, or
-  // WallTime::max() if it has not reported it.
-  std::optional<WallTime> paused_at;
+  std::string failure_message;      // only with progress_deadline_exceeded
+  bool paused = false;              // spec.paused of the Deployment
   std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none
   std::string available_condition;  // "True", "False", "Unknown"
   std::vector<CustomCondition> conditions;  // at most kMaxCustomConditions

@@ -55,7 +55,6 @@ struct PoolPlan {
   PoolHealth health;
   bool soaking = false;               // healthy, but not for minReadySeconds yet
   bool overdue = false;               // not healthy in time
-  bool excused_by_pause = false;      // a user has paused the Deployment before the pool was overdue
   bool offline_after_update = false;  // offline, and the update may be the cause
   bool joining = false;               // the pool joined with this workload
   PoolChecks checks;                  // only for RollingUpdate

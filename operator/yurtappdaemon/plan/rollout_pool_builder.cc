@@ -74,14 +74,6 @@ bool RolloutPoolBuilder::IsOverdue(const PoolPlan& entry, const UpdateRecord* re
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
 
-bool RolloutPoolBuilder::IsExcusedByPause(const PoolPlan& entry) const {
-  if (!entry.workload || !entry.workload->state().paused_at) return false;
-  const Json& workload_template = target_.revision->content.workload_template;
-  if (BoolAt(workload_template, {"spec", "paused"})) return false;
-  const WallTime paused_at = std::min(*entry.workload->state().paused_at, snapshot_.now);
-  return !entry.health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, paused_at);
-}
-
 bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
   const RevisionPtr& current = snapshot_.current;
   RenderSpec on_current{current, InputsFor(current->content, pool.pool())};
@@ -183,7 +175,6 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
   const UpdateRecord* record = found ? &*found : nullptr;
   entry.health = HealthOf(entry, record);
   result.overdue = IsOverdue(entry, record);
-  result.excused_by_pause = entry.excused_by_pause = IsExcusedByPause(entry);
   result.offline_since = entry.health.since;
   if (result.exists) {
     result.on_target = assessment->on_target;

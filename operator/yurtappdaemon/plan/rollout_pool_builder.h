@@ -24,7 +24,6 @@ class RolloutPoolBuilder {
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  bool IsExcusedByPause(const PoolPlan& entry) const;
   // Returns whether the pool was updated from currentRevision to the target, by this rollout or by an earlier
   // unfinished rollout. A revision that renders the same workload as the target counts as the target.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);

@@ -175,7 +175,7 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message =
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
-      if (state_->paused_at) view_.message += "; " + DescribePause();
+      if (state_->paused) view_.message += "; " + DescribePause();
     }
     view_.late = view_.reason == kDeadlineExceeded;
     view_.revision_failed = IsCausedByRevision(view_.reason) && !(view_.late && IsExcused());
@@ -186,13 +186,11 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the revision is not the cause although the pool missed its deadline. There are three cases:
-  // - A user has paused the Deployment.
+  // Returns whether the revision is not the cause although the pool missed its deadline. There are two cases:
   // - An earlier revision that renders the same workload created it, so the update changed nothing in this pool.
   // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
-    if (plan_.excused_by_pause) return true;
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
   }
 
@@ -242,7 +240,7 @@ class View {
         view_.reason = kScaling;
         SetSoak();
       }
-      if (view_.reason.empty() && state_->paused_at) {
+      if (view_.reason.empty() && state_->paused && plan_.waiting_for == WaitingFor::kNone) {
         view_.reason = kDeploymentPaused;
         view_.message = DescribePause();
       }

@@ -118,7 +118,7 @@ class RolloutDecider {
   bool HasFailed(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (pool.check_failed) return true;  // also if the pool went offline later
-    if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool) || pool.excused_by_pause) return false;
+    if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
     // If a pool has soaked and is no longer on the target, the pool itself has changed since its update. This change
     // may be the reason why it is overdue, so it does not count as failed.
@@ -132,7 +132,6 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (!failures_take_slots_ && HasFailed(i)) return false;
-    if (pool.overdue && pool.excused_by_pause) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, unhealthy

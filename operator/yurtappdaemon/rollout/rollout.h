@@ -77,9 +77,7 @@ struct RolloutPool {
   bool soaked = false;              // healthy for minReadySeconds on this revision, at least once
   bool verified = true;             // its update has passed all checks, or needs no checks
   bool check_failed = false;
-  bool overdue = false;  // exceeded progressDeadlineSeconds of the rollout or of its Deployment
-  // A user has paused its Deployment before it was overdue, so the revision is not the cause.
-  bool excused_by_pause = false;
+  bool overdue = false;       // exceeded progressDeadlineSeconds of the rollout or of its Deployment
   bool rejected = false;      // the server rejected the target for this pool, which counts as a failure
   bool unrenderable = false;  // the target can't be rendered for this pool
   NewImages images = NewImages::kNone;

@@ -95,20 +95,24 @@ TEST(UndoTest, FailedRevisionsAreSkippedIfAnEarlierOneHasNotFailed) {
   EXPECT_EQ(UndoTarget(DaemonJson("app:3"), {Entry("app:2", 2, failed), Entry("app:3", 3)}, 2)->revision->number, 2);
 }
 
-TEST(UndoTest, AfterAStoppedRolloutTheNewestRevisionWithAReadyPoolIsRestored) {
+TEST(UndoTest, AfterAStoppedRolloutTheRevisionWithMostReadyPoolsIsRestored) {
   const std::vector<RevisionEntry> revisions = {Entry("app:1", 1), Entry("app:2", 2), Entry("app:3", 3),
                                                 Entry("app:4", 4)};
   const auto target = [&](const std::string& image, const char* progressing, std::vector<std::size_t> ready) {
     Json daemon = DaemonJson(image);
-    daemon["status"]["conditions"] = {{{"type", "Progressing"}, {"status", progressing}}};
-    Json& pools = daemon["status"]["pools"] = {{{"phase", "Failed"}, {"revision", revisions[2].revision->name}}};
+    daemon["status"] = {{"updateRevision", revisions[3].revision->name},
+                        {"currentRevision", revisions[0].revision->name},
+                        {"conditions", {{{"type", "Progressing"}, {"status", progressing}}}}};
+    Json& pools = daemon["status"]["pools"] = {{{"phase", "Failed"}, {"revision", revisions[3].revision->name}}};
     for (const std::size_t i : ready) pools.push_back({{"phase", "Ready"}, {"revision", revisions[i].revision->name}});
     return UndoTarget(daemon, revisions, 0)->revision->number;
   };
-  EXPECT_EQ(target("app:4", "False", {0, 1}), 2) << "revision 3 has failed too";
+  EXPECT_EQ(target("app:4", "False", {2, 1, 1}), 2) << "revision 3 has failed in other pools";
   EXPECT_EQ(target("app:5", "False", {1}), 2) << "the operator has not stored the spec yet";
-  EXPECT_EQ(target("app:4", "False", {0, 2, 3}), 3) << "a partition keeps a pool on revision 1";
-  EXPECT_EQ(target("app:4", "False", {3}), 3) << "no pool shows an earlier revision";
+  EXPECT_EQ(target("app:4", "False", {0, 2, 2, 3, 3, 3}), 3) << "a partition keeps a pool on revision 1";
+  EXPECT_EQ(target("app:4", "False", {0, 2}), 3) << "the newest of several";
+  EXPECT_EQ(target("app:4", "False", {3}), 3) << "no other revision is in use: the previous one";
+  EXPECT_EQ(target("app:4", "False", {}), 1) << "no pool is Ready: currentRevision";
   EXPECT_EQ(target("app:4", "True", {0, 1}), 3) << "the rollout has not stopped";
 }
 
