@@ -46,14 +46,13 @@ std::pair<std::string, std::string> CauseOf(const PoolPlan& pool, const PoolStat
 std::string FirstFailure(const Observation& seen, const Plan& plan) {
   const PoolStatusIndex shown{StatusView(seen.previous())};
   const RolloutDecision& decision = plan.rollout->decision;
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    if (!decision.pools[i].failed) continue;
-    const PoolPlan& pool = plan.pools[i];
-    const auto [reason, message] =
-        CauseOf(pool, shown.Find(pool.pool), seen.snapshot.daemon.strategy.rolling.progress_deadline);
-    return DescribeFailure(pool.pool, reason, message, decision.failed);
-  }
-  return "";
+  const auto stops = [&](const RolloutDecision::Pool& pool) { return decision.StopsRollout(pool); };
+  const auto first = std::find_if(decision.pools.begin(), decision.pools.end(), stops);
+  if (first == decision.pools.end()) return "";
+  const PoolPlan& pool = plan.pools[first - decision.pools.begin()];
+  const auto [reason, message] =
+      CauseOf(pool, shown.Find(pool.pool), seen.snapshot.daemon.strategy.rolling.progress_deadline);
+  return DescribeFailure(pool.pool, reason, message, std::count_if(first, decision.pools.end(), stops));
 }
 
 // Confirms by live reads that pools have failed, before their revision is marked as failed. Puts the workloads that it

@@ -144,14 +144,12 @@ bool IsShown(const Rollout& rollout, std::size_t pool) {
   return rollout.target.is_current || rollout.decision.pools[pool].group == rollout.decision.group;
 }
 
-// Returns RolloutNumbers::failure. If only the maxFailures of a group is exceeded, ignores the other groups.
+// Returns RolloutNumbers::failure.
 std::string FirstFailureOnTarget(const std::vector<PoolView>& views, const RolloutDecision& decision) {
-  const bool only_group = decision.failed_group && decision.failed <= decision.failures_allowed;
   const PoolView* first = nullptr;
   std::size_t failed = 0;
   for (std::size_t i = 0; i < views.size(); ++i) {
-    const RolloutDecision::Pool& pool = decision.pools[i];
-    if (!pool.failed || (only_group && pool.group != *decision.failed_group)) continue;
+    if (!decision.StopsRollout(decision.pools[i])) continue;
     if (failed++ == 0) first = &views[i];
   }
   return first == nullptr ? "" : DescribeFailure(first->name, first->reason, first->message, failed);

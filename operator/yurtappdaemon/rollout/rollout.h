@@ -179,6 +179,11 @@ struct RolloutDecision {
   // Returns whether updated pools probably went offline because of an outage, and not because of the revision: at least
   // as many pools went offline without an update.
   bool outage() const { return offline_after_update > 0 && control_offline >= offline_after_update; }
+  // Returns whether the pool is one of the failures that stop the rollout. If only the maxFailures of a group is
+  // exceeded, the failures of other groups do not.
+  bool StopsRollout(const Pool& pool) const {
+    return pool.failed && (!failed_group || failed > failures_allowed || pool.group == *failed_group);
+  }
 };
 
 RolloutDecision DecideRollout(const RolloutInput& input);
