@@ -272,12 +272,12 @@ TEST_F(ValuesTest, DurationsThatTheOperatorRejectsAreRejected) {
 
 // Helm reads numbers in a values file and in --set-json as floats.
 TEST_F(ValuesTest, LimitsOfRequestsThatAreFloatsAreRenderedAndChecked) {
-  const auto rendered = [&](const std::string& limits) {
+  const auto render = [&](const std::string& limits) {
     return helm().Try({"template", "yad", helm().chart(), "--kube-version=1.34.0", "--set-json=kubeApi=" + limits});
   };
-  EXPECT_THAT(rendered(R"({"qps": 0.01, "burst": 1000000})").out,
+  EXPECT_THAT(render(R"({"qps": 0.01, "burst": 1000000})").out,
               AllOf(HasSubstr("- --kube-api-qps=0.01\n"), HasSubstr("- --kube-api-burst=1000000\n")));
-  EXPECT_THAT(rendered(R"({"qps": 0.009})").err, HasSubstr("kubeApi.qps must be 0, or 0.01 or more"));
+  EXPECT_THAT(render(R"({"qps": 0.009})").err, HasSubstr("kubeApi.qps must be 0, or 0.01 or more"));
 }
 
 TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {
