@@ -146,7 +146,7 @@ TEST_F(InstallTest, UpgradeUpdatesOurCrdsAndKeepsFieldsThatTheOperatorWrote) {
   // Helm 4, and tools that render the chart, use server-side apply.
   for (const char* file : {"webhook", "certificate"}) {
     const std::string manifests = Render({"webhook.timeoutSeconds=7"}, "upgrade", "upgrade",
-                                        "--show-only=templates/" + std::string(file) + ".yaml");
+                                         "--show-only=templates/" + std::string(file) + ".yaml");
     for (int i = 0; i < 2; ++i) {
       plane().Kubectl({"apply", "--server-side", "--force-conflicts", "-f", "-"}, manifests);
     }
