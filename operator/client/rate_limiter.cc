@@ -9,20 +9,27 @@ RateLimiter::RateLimiter(double qps, int burst, Clock& clock)
     : qps_(qps), burst_(std::max(burst, 1)), clock_(clock), tokens_(burst_), filled_at_(clock.Now()) {}
 
 SteadyTime RateLimiter::Take(int tokens) {
-  if (qps_ <= 0) return clock_.Now();
-  std::lock_guard lock(mutex_);
   const SteadyTime now = clock_.Now();
-  tokens_ = std::min(burst_, tokens_ + std::chrono::duration<double>(now - filled_at_).count() * qps_) - tokens;
-  filled_at_ = now;
+  if (qps_ <= 0) return now;
+  std::lock_guard lock(mutex_);
+  Refill(now);
+  tokens_ -= tokens;
   if (tokens_ >= 0) return now;
   return now + Duration(static_cast<Duration::rep>(std::ceil(-tokens_ / qps_ * 1e9)));
 }
 
 bool RateLimiter::TryTake() {
-  if (Take(1) <= clock_.Now()) return true;
+  if (qps_ <= 0) return true;
   std::lock_guard lock(mutex_);
-  tokens_ += 1;
-  return false;
+  Refill(clock_.Now());
+  if (tokens_ < 1) return false;
+  tokens_ -= 1;
+  return true;
+}
+
+void RateLimiter::Refill(SteadyTime now) {
+  tokens_ = std::min(burst_, tokens_ + std::chrono::duration<double>(now - filled_at_).count() * qps_);
+  filled_at_ = now;
 }
 
 bool RateLimiter::Acquire(std::stop_token stop) {

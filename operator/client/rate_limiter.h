@@ -23,6 +23,8 @@ class RateLimiter {
   bool Acquire(std::stop_token stop);
 
  private:
+  void Refill(SteadyTime now);  // with mutex_ locked
+
   const double qps_;
   const double burst_;
   Clock& clock_;

@@ -85,6 +85,12 @@ TEST(RateLimiterTest, TakeReturnsImmediateTimesForTheBurstAndThenTimesAtTheRate)
   EXPECT_GT(limiter.Take(1), clock.Now());
 }
 
+TEST(RateLimiterTest, TryTakeTakesATokenByARunningClock) {
+  RateLimiter limiter(1, 1, Clock::Real());
+  EXPECT_TRUE(limiter.TryTake());
+  EXPECT_FALSE(limiter.TryTake());
+}
+
 TEST(RateLimiterTest, TryTakeTakesNoTokenOfTheFuture) {
   FakeClock clock;
   RateLimiter limiter(10, 2, clock);
