@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -153,21 +153,42 @@ void WriteFile(const std::string& path, const std::string& text) {
   if (!file.flush()) throw TestFailure("cannot write " + path);
 }
 
+namespace {
+
+// Binds a socket of `type` to the port; -1 if the port is in use.
+int BindTo(int type, int port) {
+  const int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+}  // namespace
+
 int FreePort() {
-  // Begins at a random port, and returns no port twice. The range is below the ephemeral ports, which outgoing
-  // connections could take before the program listens.
-  constexpr int kFirst = 10'000, kCount = 22'000;
-  static std::atomic<unsigned> next = std::random_device()();
-  for (int attempt = 0; attempt < kCount; ++attempt) {
-    const int port = kFirst + static_cast<int>(next++ % kCount);
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  // The range is below the ephemeral ports, which outgoing connections could take before the program listens. Test
+  // programs that run at the same time use different blocks of ports: a program holds the UDP port of the block's first
+  // number until it ends.
+  constexpr int kFirst = 10'000, kBlock = 50, kBlocks = 440;
+  static std::mutex mutex;
+  static int next = 0, left = 0;
+  const std::lock_guard lock(mutex);
+  for (int attempt = 0; attempt < kBlock * kBlocks; ++attempt) {
+    if (left == 0) {
+      next = kFirst + kBlock * static_cast<int>(std::random_device()() % kBlocks);
+      if (BindTo(SOCK_DGRAM, next) < 0) continue;
+      left = kBlock;
+    }
+    --left;
+    const int port = next++;
+    const int fd = BindTo(SOCK_STREAM, port);
+    if (fd < 0) continue;
     close(fd);
-    if (free) return port;
+    return port;
   }
   throw TestFailure("no free port");
 }
