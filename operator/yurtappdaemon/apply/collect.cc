@@ -106,24 +106,24 @@ void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome
   if (pool.failure_reason == kQuotaExceeded) pool.failure_reason = kServiceQuotaExceeded;
 }
 
-void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& pool, Outcome& outcome) {
-  if (!attempt.workload.object) {
-    SetFailed(pool, attempt.workload.object.error(), kWorkloadConflict, outcome);
+void CollectWorkload(const Result<WrittenWorkload>& attempt, const std::optional<MergeChanges>& not_kept,
+                     PlanMemo& memo, PoolOutcome& pool, Outcome& outcome) {
+  if (!attempt) {
+    SetFailed(pool, attempt.error(), kWorkloadConflict, outcome);
     return;
   }
-  pool.workload = MakeWorkloadRef(*attempt.workload.object);
-  pool.outstanding = pool.outstanding || attempt.workload.reclaimed;
+  pool.workload = MakeWorkloadRef(attempt->object);
+  pool.outstanding = pool.outstanding || attempt->reclaimed;
   const ObjectMeta& meta = pool.workload->object->meta();
-  if (attempt.not_kept) {
-    memo.RecordNotKept(meta.key.name, RenderSpecFingerprint(pool.plan->to), attempt.not_kept->digest);
-    pool.not_kept = attempt.not_kept->at;
+  if (not_kept) {
+    memo.RecordNotKept(meta.key.name, RenderSpecFingerprint(pool.plan->to), not_kept->digest);
+    pool.not_kept = not_kept->at;
   }
-  if (attempt.workload.written == WorkloadAction::kUpdate &&
-      meta.Label(kRevisionLabel) != pool.plan->to.revision->label) {
+  if (attempt->written == WorkloadAction::kUpdate && meta.Label(kRevisionLabel) != pool.plan->to.revision->label) {
     SetUndone(pool, outcome);
     return;
   }
-  AddWritten(kWorkloadsWritten[static_cast<int>(attempt.workload.written)], pool.plan->pool, outcome);
+  AddWritten(kWorkloadsWritten[static_cast<int>(attempt->written)], pool.plan->pool, outcome);
 }
 
 }  // namespace
@@ -180,8 +180,8 @@ void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<Poo
     const PoolAttempt& attempt = attempts[i];
     if (attempt.service) CollectService(*attempt.service, pool, outcome);
     if (pool.plan->action == WorkloadAction::kNone) continue;
-    if (!attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
-    if (attempt.blocked || !attempt.workload.object) KeepEarlierRejection(pool);
+    if (attempt.workload) CollectWorkload(*attempt.workload, attempt.not_kept, memo, pool, outcome);
+    if (!attempt.workload || !*attempt.workload) KeepEarlierRejection(pool);
   }
 }
 

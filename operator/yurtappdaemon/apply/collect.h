@@ -17,10 +17,10 @@ namespace yad {
 
 // The attempted writes of one pool.
 struct PoolAttempt {
-  WorkloadAttempt workload;
-  std::optional<MergeChanges> not_kept;  // the requested values that the server did not keep
+  // nullopt: the plan has no write of the workload, or the write of the pool's Service failed first.
+  std::optional<Result<WrittenWorkload>> workload = std::nullopt;
+  std::optional<MergeChanges> not_kept = std::nullopt;  // the requested values that the server did not keep
   std::optional<Result<ObjectPtr>> service = std::nullopt;
-  bool blocked = false;  // the workload was not written, because the write of its Service failed
 };
 
 // Returns the outcome of a plan before its first write. It contains the pools as they are in the plan, and the failures

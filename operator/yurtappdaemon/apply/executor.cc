@@ -50,7 +50,7 @@ ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
 }
 
 void ShortenErrors(PoolAttempt& attempt) {
-  if (!attempt.workload.object) attempt.workload.object = Fail(ShortError(attempt.workload.object.error()));
+  if (attempt.workload && !*attempt.workload) attempt.workload = Fail(ShortError(attempt.workload->error()));
   if (attempt.service && !*attempt.service) attempt.service = Fail(ShortError(attempt.service->error()));
 }
 
@@ -165,14 +165,12 @@ Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
   return GatesAreAsPlanned(options_.caches, batch.daemon, batch.plan, pool, options_.clock->WallNow());
 }
 
-WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
+Result<WrittenWorkload> PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
   if (pool.action == WorkloadAction::kCreate) {
     const auto name = batch.names.find(pool.pool);
     return writer_.Create(batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
   }
-  if (ChangesRenderInputs(pool)) {
-    if (const Status as_read = batch.checks.InputsAreAsPlanned(pool); !as_read) return {Fail(as_read.error())};
-  }
+  if (ChangesRenderInputs(pool)) YAD_TRY_VOID(batch.checks.InputsAreAsPlanned(pool));
   return writer_.Update(batch.daemon, pool, batch.stop);
 }
 
@@ -215,25 +213,26 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());
     } else {
-      attempt.workload = {Fail(may.error())};
+      attempt.workload = Fail(may.error());
     }
     return attempt;
   }
   batch.bytes += bytes;
   const bool service_last = pool.action == WorkloadAction::kCreate && WritesService(pool) && !WaitsForService(pool);
   if (WritesService(pool) && !service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
-  attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
-  if (pool.action == WorkloadAction::kNone || attempt.blocked) return attempt;
+  const bool blocked = attempt.service && !*attempt.service && WaitsForService(pool);
+  if (pool.action == WorkloadAction::kNone || blocked) return attempt;
   attempt.workload = WriteWorkload(pool, batch);
-  if (!attempt.workload.object) return attempt;
-  store_.Observe(*attempt.workload.object);
+  if (!*attempt.workload) return attempt;
+  const WrittenWorkload& written = **attempt.workload;
+  store_.Observe(written.object);
   // The pool had a workload that the caches did not show, perhaps of another revision than the Service in the plan. So
   // the next plan decides about the workload and the Service.
-  if (attempt.workload.reclaimed) return attempt;
+  if (written.reclaimed) return attempt;
   if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
   // values. These values are recorded in the PlanMemo, because the next write would also be changed.
-  attempt.not_kept = NotKeptBy(**attempt.workload.object, pool, batch);
+  attempt.not_kept = NotKeptBy(*written.object, pool, batch);
   return attempt;
 }
 

@@ -89,7 +89,7 @@ class PlanExecutor {
   // Writes the Service of a pool, then its workload. If the pool has a Service and no workload, writes the workload
   // first, because the caches may lack a workload that exists.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
-  WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
+  Result<WrittenWorkload> WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
   // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if the
   // response has all of them.
   std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;

@@ -90,101 +90,87 @@ Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& dae
   return now;
 }
 
-WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+Result<WrittenWorkload> WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                               std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (plan.to.revision != nullptr && plan.workload->state().pool.empty()) {
-    return {Fail(Reason::kInvalid, meta.key.name + " has no label " + kPoolNameLabel +
-                                       " in its selector, which is immutable: delete the workload. The operator then "
-                                       "creates another one"),
-            plan.action};
+    return Fail(Reason::kInvalid, meta.key.name + " has no label " + kPoolNameLabel +
+                                      " in its selector, which is immutable: delete the workload. The operator then "
+                                      "creates another one");
   }
   WriteOptions options;
   options.skips_rate_limit = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {
     // The daemon may be in deletion with --cascade=orphan. The operator must not adopt the workload again, because
     // Kubernetes would then delete it together with the daemon.
-    if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
-      return {Fail(owner.error()), WorkloadAction::kNone};
+    YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     options.skips_rate_limit = true;
   }
+  const bool repairs = plan.action == WorkloadAction::kRepair;
   Json live = plan.workload->object->Parse();
-  bool keeps_template = false;
   for (int attempt = 1;; ++attempt) {
-    const bool repairs = plan.action == WorkloadAction::kRepair;
     Json before = attempt > 1 || repairs ? live : Json();
-    auto merged = MergedWorkload(daemon, plan, std::move(live));
-    if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
+    YAD_TRY(Json merged, MergedWorkload(daemon, plan, std::move(live)));
     if (repairs) {
-      auto not_kept = FindNotKept(daemon, plan, before, *merged, stop);
-      if (!not_kept) return {Fail(not_kept.error()), WorkloadAction::kNone};
-      keeps_template = not_kept->has_value();
-      if (keeps_template) {
-        before = **std::move(not_kept);
-        merged = MergedWorkload(daemon, plan, before);
-        if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
+      YAD_TRY(auto not_kept, FindNotKept(daemon, plan, before, merged, stop));
+      if (not_kept) {
+        before = *std::move(not_kept);
+        YAD_TRY(merged, MergedWorkload(daemon, plan, before));
+        KeepPodTemplate(before, merged);
       }
     }
-    if (keeps_template) KeepPodTemplate(before, *merged);
-    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
-    const auto updated = client_.UpdateAsDocument(type, *merged, options, stop);
-    if (updated) return {ToStored(*updated), plan.action};
-    if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
-      return {Fail(updated.error()), plan.action};
+    if (merged == before) return WrittenWorkload{ToStored(before)};
+    const auto updated = client_.UpdateAsDocument(type, merged, options, stop);
+    if (updated) return WrittenWorkload{ToStored(*updated), plan.action};
+    if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts) return Fail(updated.error());
     // Conflicts are common, because the workload's controller often writes its status. Merges again into the current
     // object.
-    auto fresh = client_.Get(type, meta.key, stop);
-    if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
-    if (const Status same = IsAsPlanned(meta, ParseMeta(*fresh), daemon); !same)
-      return {Fail(same.error()), WorkloadAction::kNone};
-    live = *std::move(fresh);
+    YAD_TRY(live, client_.Get(type, meta.key, stop));
+    YAD_TRY_VOID(IsAsPlanned(meta, ParseMeta(live), daemon));
   }
 }
 
-std::optional<WorkloadAttempt> WorkloadWriter::Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan,
-                                                       const std::string& name, std::stop_token stop) const {
+Result<WrittenWorkload> WorkloadWriter::Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                                const std::string& name, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
-  auto existing = client_.Get(type, {daemon.meta.key.ns, name}, stop);
-  if (!existing) {
-    if (existing.error().reason == Reason::kNotFound) return std::nullopt;
-    return WorkloadAttempt{Fail(existing.error())};
-  }
-  const ObjectMeta meta = ParseMeta(*existing);
+  YAD_TRY(const auto existing, client_.Get(type, {daemon.meta.key.ns, name}, stop));
+  const ObjectMeta meta = ParseMeta(existing);
   if (!ControlledBy(meta, daemon.meta.uid))
-    return WorkloadAttempt{NameConflictError(TypeOf(daemon.kind), name, "is controlled by " + ControllerOf(meta))};
-  const std::string pool = StringAt(*existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  if (pool != plan.pool)
-    return WorkloadAttempt{NameConflictError(TypeOf(daemon.kind), name, "selects the pods of pool \"" + pool + "\"")};
-  if (meta.deleting()) return WorkloadAttempt{Fail(Reason::kConflict, name + " is still being deleted")};
-  if (meta.Label(kPoolNameLabel) == plan.pool) return WorkloadAttempt{ToStored(*existing), WorkloadAction::kNone, true};
+    return NameConflictError(type, name, "is controlled by " + ControllerOf(meta));
+  const std::string pool = StringAt(existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (pool != plan.pool) return NameConflictError(type, name, "selects the pods of pool \"" + pool + "\"");
+  if (meta.deleting()) return Fail(Reason::kConflict, name + " is still being deleted");
+  if (meta.Label(kPoolNameLabel) == plan.pool)
+    return WrittenWorkload{ToStored(existing), WorkloadAction::kNone, /*reclaimed=*/true};
   const Json patch = {
       {"metadata",
        {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
-  const auto patched = client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop);
-  if (!patched) return WorkloadAttempt{Fail(patched.error()), WorkloadAction::kRepair, true};
-  return WorkloadAttempt{ToStored(*patched), WorkloadAction::kRepair, true};
+  YAD_TRY(const auto patched, client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop));
+  return WrittenWorkload{ToStored(patched), WorkloadAction::kRepair, /*reclaimed=*/true};
 }
 
-WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
-                                       std::stop_token stop) const {
-  auto wanted = NewWorkload(daemon, plan);
-  if (!wanted) return {Fail(wanted.error())};
-  const std::string name = StringAt(*wanted, {"metadata", "name"});
+Result<WrittenWorkload> WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                               const std::string& remembered, std::stop_token stop) const {
+  YAD_TRY(const auto wanted, NewWorkload(daemon, plan));
+  const std::string name = StringAt(wanted, {"metadata", "name"});
   // The pool may already have a workload that the caches do not show. If status lists the pool, its workload's name is
   // known. But status lists at most 500 pools, so the name from older versions of the operator is also tried.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;
-    if (auto reclaimed = Reclaim(daemon, plan, known, stop)) {
-      const bool foreign = !reclaimed->object && reclaimed->object.error().reason == Reason::kAlreadyExists;
-      if (!foreign) return *std::move(reclaimed);
-    }
+    auto reclaimed = Reclaim(daemon, plan, known, stop);
+    const bool is_missing = !reclaimed && (reclaimed.error().reason == Reason::kNotFound ||
+                                           reclaimed.error().reason == Reason::kAlreadyExists);
+    if (!is_missing) return reclaimed;
   }
-  const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), *wanted, {}, stop);
-  if (created) return {ToStored(*created), WorkloadAction::kCreate};
-  if (created.error().reason != Reason::kAlreadyExists) return {Fail(created.error()), WorkloadAction::kCreate};
-  if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
-  return {Fail(Reason::kConflict, name + " was created, and deleted before it could be read")};
+  const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), wanted, {}, stop);
+  if (created) return WrittenWorkload{ToStored(*created), WorkloadAction::kCreate};
+  if (created.error().reason != Reason::kAlreadyExists) return Fail(created.error());
+  auto reclaimed = Reclaim(daemon, plan, name, stop);
+  if (!reclaimed && reclaimed.error().reason == Reason::kNotFound)
+    return Fail(Reason::kConflict, name + " was created, and deleted before it could be read");
+  return reclaimed;
 }
 
 }  // namespace yad

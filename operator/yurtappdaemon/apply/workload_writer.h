@@ -12,9 +12,10 @@
 
 namespace yad {
 
-// The result of one write of a workload.
-struct WorkloadAttempt {
-  Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was attempted
+// A workload after its write.
+struct WrittenWorkload {
+  ObjectPtr object;  // the server's response
+  // The write that was made. It differs from the planned action if the write was not needed, or if `reclaimed` is set.
   WorkloadAction written = WorkloadAction::kNone;
   // True if the workload already existed, although the caches did not show it. Its spec was not written. The next plan
   // decides whether it is updated.
@@ -28,11 +29,11 @@ class WorkloadWriter {
 
   // Creates the pool's workload from the spec `plan.to`. If the pool already has a workload that the caches do not
   // show, uses that workload. `remembered` is the workload's name in status, or "" if status does not list it.
-  WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
-                         std::stop_token stop) const;
+  Result<WrittenWorkload> Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
+                                 std::stop_token stop) const;
   // Updates the workload `plan.workload` to the spec `plan.to`. After a Conflict, reads the workload from the server,
   // merges again, and retries.
-  WorkloadAttempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
+  Result<WrittenWorkload> Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
   // Returns a workload in the form that the Store keeps. For a JsonDocument, only the parts that the projection reads
   // become a Json tree.
@@ -53,9 +54,10 @@ class WorkloadWriter {
   Result<std::optional<Json>> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
                                           const Json& repaired, std::stop_token stop) const;
   // Uses the existing workload with this name, which the caches might not show because it lacks the label of its pool.
-  // Restores the label. Returns nullopt if no workload has the name.
-  std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
-                                         std::stop_token stop) const;
+  // Restores the label. Fails with kNotFound if no workload has the name, and with kAlreadyExists if the workload does
+  // not belong to the pool of this daemon.
+  Result<WrittenWorkload> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
+                                  std::stop_token stop) const;
 
   Client& client_;
   const Projector projector_;
