@@ -33,13 +33,13 @@ struct Standby {
   bool Matches(const StringMap& labels) const;
 };
 
-// A group of pods, or a standby, for which there is no node. The status stores the shortages for later plans.
+// A group of pods, or a standby, for which there is no node. Status stores the shortages for later plans.
 struct Shortage {
   StringMap requirements;         // labels that a node must have
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
   std::string reason;             // one of shortage_reason
   WallTime since;
-  WallTime retry_at;  // the epoch: every pass retries
+  WallTime retry_at;  // the time of the next try; the epoch: each pass tries
 
   bool operator==(const Shortage&) const = default;
 };
@@ -52,7 +52,7 @@ inline constexpr char kUnschedulable[] = "Unschedulable";
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";
 inline constexpr char kDraining[] = "Draining";
-inline constexpr char kStopped[] = "Stopped";  // condition Ready of the autoscaler has the reason
+inline constexpr char kStopped[] = "Stopped";  // the autoscaler is not Ready; condition Ready has the cause
 }  // namespace shortage_reason
 
 struct NodePoolAutoscaler {
@@ -79,7 +79,7 @@ struct NodePoolAutoscaler {
 
 // Returns all errors of the spec, or an empty list if the spec is valid. Does not read from the cluster.
 FieldErrors ValidateNodePoolAutoscaler(const Json& object);
-// Returns an error for each immutable field that the update changes.
+// Returns an error if the update changes spec.nodePool, which is immutable.
 FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
 // Fails with kInvalid if the spec is invalid. Ignores malformed parts of the status, because another client may have
 // written them.

@@ -81,7 +81,7 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
 }
 
 void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const {
-  // Status has only the first shortages. The other shortages would count as new in each plan.
+  // Status stores only the first kMaxShortages shortages. Each plan would report any further shortage as new.
   const std::size_t shown = std::min(plan.shortages.size(), kMaxShortages);
   for (const Shortage& shortage : std::span(plan.shortages).first(shown)) {
     const bool known =
@@ -101,7 +101,8 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
     if (shortage.reason == shortage_reason::kUnschedulable)
       what = "the scheduler does not use the leased node; see the Events of the pods";
     if (shortage.reason == shortage_reason::kMaxNodes) what = "spec.maxNodes is reached";
-    if (shortage.reason == shortage_reason::kStopped) what = "the autoscaler leases no nodes now: see condition Ready";
+    if (shortage.reason == shortage_reason::kStopped)
+      what = "the autoscaler does not lease nodes now: see condition Ready";
     events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + what);
   }
 }

@@ -17,14 +17,11 @@ class CapacityEvents {
  public:
   explicit CapacityEvents(EventSink& events) : events_(events) {}
 
-  // Reports that the pool has leased a node. Emits an Event for each pod of the lease. The Event contains the name of
-  // the node.
+  // Reports that the pool has leased a node. Calls Expected for each pod of the lease.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event for the pod that contains the name of the node on which it will run. Only for nodes that are already
-  // leased. For a new lease, call Leased, which emits these Events itself.
+  // Emits an Event that names the node on which the pod will run.
   void Expected(const Pod& pod, const Node& node) const;
-  // Reports that the pool has released a node. `quarantine` is the reason why the node is now in quarantine, or "" if
-  // it is not in quarantine.
+  // Reports that the pool has released a node. `quarantine` is the reason of its quarantine, or "" if it has none.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
   // Reports the shortages that this plan adds to the status, except shortages with reason Manual or Draining.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
@@ -35,6 +32,7 @@ class CapacityEvents {
   // Reports a node whose lease annotation can't be parsed.
   void ReportInvalidLease(const Node& node, const std::string& fault) const;
 
+  // Set and remove the metrics of the autoscaler.
   static void Show(const std::string& autoscaler, const CapacityPlan& plan);
   static void Forget(const std::string& autoscaler);
 

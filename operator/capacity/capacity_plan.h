@@ -20,7 +20,7 @@ struct CapacityInput {
   const NodePoolAutoscaler& autoscaler;
   PoolAttributes pool;             // labels, annotations and taints for nodes of the pool
   bool pool_gone = false;          // the pool is gone or being deleted, so its nodes are released
-  bool stopped = false;            // leases and releases must not begin; see Rejection
+  bool stopped = false;            // leases and releases must not begin; see WhyStopped in capacity_reconciler.h
   std::vector<const Node*> nodes;  // the pool's nodes, free nodes and quarantined nodes
   std::vector<const Pod*> pods;    // pods on these nodes, and pods without a node
   WallTime now;
@@ -60,7 +60,7 @@ struct CapacityPlan {
   std::vector<Lease> leases;                        // new leases, and leases for which no node was found
   std::vector<Release> releases;                    // sorted by node name
   std::vector<Change> changes;                      // of leased nodes that are not released
-  std::map<std::string, std::string> expectations;  // from each waiting pod (namespace/name) to its node
+  std::map<std::string, std::string> expectations;  // the node reserved for each waiting pod, by namespace/name
   std::vector<Shortage> shortages;                  // sorted
   int leased = 0, idle = 0, in_use = 0, joining = 0, releasing = 0, quarantined = 0;
   std::vector<StandbyCount> standby;

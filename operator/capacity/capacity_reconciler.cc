@@ -203,8 +203,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool is not in the cache. It also has no leased nodes, so a stale cache can't cause a wrong release. So the
-    // pool is not read from the server.
+    // Without leased nodes, a stale cache can't cause a wrong release, so the pool is not read from the server.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {

@@ -46,7 +46,7 @@ class CapacityReconciler {
   CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
                      Clock& clock = Clock::Real());
 
-  // Returns the only key. Events of all objects queue this key.
+  // Returns the only key of the work queue. Events of all objects add this key.
   static const Request& Key();
   // Runs one pass. Not thread-safe.
   Result<ReconcileResult> Reconcile(std::stop_token stop);
@@ -65,9 +65,8 @@ class CapacityReconciler {
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
     std::set<const Node*> taken;                               // plans of this pass must not lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
-    // The time of the next pass, if it must run before the resync.
-    std::optional<WallTime> wake;
-    std::optional<Error> failed;  // the last error; AfterPass returns it
+    std::optional<WallTime> wake;  // the time of the next pass, if it must run before the resync
+    std::optional<Error> failed;   // the last error
   };
   struct PoolView {
     ObjectMeta meta;

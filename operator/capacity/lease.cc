@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// In the order of the enum.
+// The names of the phases, in the order of LeasePhase.
 constexpr std::array<std::string_view, 5> kPhases{"Reserved", "Joining", "Idle", "InUse", "Releasing"};
 
 const NodeTaint& ReleasingTaint() {
@@ -52,8 +52,8 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = static_cast<LeasePhase>(phase - kPhases.begin());
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  // A kubelet can write this annotation on its own node. So ParseAttributes drops protected labels and taints.
-  // Otherwise, a kubelet could make the operator remove them from the node.
+  // A kubelet can write this annotation on its own node. Without the protection in ParseAttributes, it could make the
+  // operator remove protected labels and taints from the node.
   if (const Json* applied = Find(json, {"applied"})) lease.applied = ParseAttributes(*applied);
   return lease;
 }

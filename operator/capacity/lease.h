@@ -30,8 +30,8 @@ struct NodeLease {
   std::string pool;
   LeasePhase phase = LeasePhase::kJoining;
   std::string for_pod;     // uid of the expected pod; "": none
-  WallTime since;          // the last change of phase or for_pod; in phase Joining, the start of the lease
-  PoolAttributes applied;  // added by the lease; removed when the node is released
+  WallTime since;          // the last change of `phase` or `for_pod`; in phase Joining, the start of the lease
+  PoolAttributes applied;  // the labels, annotations and taints that the lease added; the release removes them
   bool operator==(const NodeLease&) const = default;
 };
 
@@ -40,8 +40,8 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// Returns whether the lease adds a NoExecute taint to the node. This taint evicts the node's pods. If the node already
-// has the taint with another value, the taint counts as new, because the lease replaces the value.
+// Returns whether a lease to the pool would evict the node's pods: it would add a NoExecute taint to the node, or
+// change the value of such a taint.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 bool HasReleasingTaint(const Node& node);
@@ -49,13 +49,13 @@ bool HasReleasingTaint(const Node& node);
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so that the write
 // fails if the node has changed.
 
-// Leases the node to the pool. If the node has a label, annotation or taint of the pool with another value, the pool's
-// value replaces it, and the release removes it. If the node has it with the same value, the release keeps it.
+// Leases the node to the pool, and adds the pool's labels, annotations and taints. They replace other values that the
+// node has. The release removes them, except those that the node had before with the same value.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
 // it.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Removes the releasing taint, and changes nothing else.
+// Removes only the releasing taint.
 Json UntaintPatch(const Node& node);
 // Releases the node. If `quarantine` is not empty, it becomes the value of the quarantine annotation. No pool may lease
 // the node until a user removes this annotation.

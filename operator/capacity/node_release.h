@@ -19,8 +19,8 @@ namespace yad {
 Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
 
 // Checks that a node with the releasing taint has no pods. Reads the node's pods from the server twice, 30 s apart. The
-// second read finds pods that the scheduler bound before it saw the taint. The time of the first read is stored only in
-// memory, so a new process makes both reads again. Not thread-safe.
+// second read finds pods that the scheduler bound before it observed the taint. The time of the first read is stored
+// only in memory, so a new process makes both reads again. Not thread-safe.
 class NodeRelease {
  public:
   enum class Verdict {
@@ -32,7 +32,7 @@ class NodeRelease {
   NodeRelease(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   Result<Verdict> Check(const std::string& node, const std::string& uid, std::stop_token stop);
-  // Forgets all nodes whose uid is not in `uids`.
+  // Keeps only the nodes whose uid is in `uids`.
   void Keep(const std::set<std::string>& uids);
   // Returns the time until a node must be read for the second time. Returns nullopt if no node waits for this.
   std::optional<Duration> Due() const;

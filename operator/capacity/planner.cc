@@ -31,13 +31,14 @@ bool HasConditionTaint(const Placement& placement, const NodeShape& node) {
   });
 }
 
-// A group of pods with equal placements and requests. Each index is a position in one of the planner's lists of nodes.
-// The next search in this list begins there, because the nodes before it do not fit or are taken.
+// A group of pods with equal placements and requests.
 struct PodShape {
   const Pod* pod = nullptr;  // one pod of the group
   StringMap requirements;
-  std::size_t unbound = 0, bound = 0, newly_leased = 0, free = 0, renewed = 0;
-  CapacityPlan::Lease* missing = nullptr;
+  // Indices in the planner's lists of nodes. The next search for the group begins at the index, because the nodes
+  // before it do not fit or are taken.
+  std::size_t unbound = 0, bound = 0, newly_leased = 0, free = 0;
+  CapacityPlan::Lease* missing = nullptr;  // the lease in `missing_` for the pods of the group
 };
 
 class Planner {
@@ -72,9 +73,9 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // Gives up if no other pods use the node, because the pod then also does not fit on an empty node. Pods of
-        // DaemonSets do not count here, because they run on every node. Keeps trying if the node has a condition taint,
-        // because other nodes might not have the condition.
+        // If no other pods use the node, the pod does not even fit on an empty node, so the planner gives up. It keeps
+        // trying if the node has a condition taint, because other nodes might not have the condition. Pods of
+        // DaemonSets do not count here, because they run on every node.
         const bool empty = candidate->pods == 0 && candidate->placed.empty();
         if (empty && !HasConditionTaint(*pod->placement, candidate->shape)) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
@@ -85,8 +86,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready and reserved for its pod for join_timeout. If a part of this time remains,
-  // sets the wake time of the plan to its end.
+  // Returns whether the node has been Ready and reserved for its pod for join_timeout. Otherwise, the plan wakes when
+  // this time is over.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = candidate.LastChange(input_.now, spec_.join_timeout);
@@ -173,9 +174,14 @@ class Planner {
     return pod.requests.FitsIn(candidate.room) && MayRunOn(*pod.placement, candidate.shape);
   }
 
-  CandidateNode* Find(const PodShape& shape, const CandidateNodes& candidates, std::size_t& at) const {
+  // Returns the first node, from index `at` on, that fits and is not taken, or nullptr. If `failed` is not nullptr, the
+  // node must also have become available after this failure.
+  CandidateNode* Find(const PodShape& shape, const CandidateNodes& candidates, std::size_t& at,
+                      const Shortage* failed = nullptr) const {
     for (; at < candidates.size(); ++at) {
-      if (!candidates[at]->taken && Fits(*shape.pod, *candidates[at])) return candidates[at];
+      CandidateNode& node = *candidates[at];
+      const bool tries = !node.taken && (failed == nullptr || shortages_.IsNewSince(node, *failed));
+      if (tries && Fits(*shape.pod, node)) return &node;
     }
     return nullptr;
   }
@@ -203,8 +209,7 @@ class Planner {
       return nullptr;
     }
     const Shortage* failed = shortages_.FailureOfPods(shape.requirements, *shape.pod);
-    CandidateNode* candidate = failed == nullptr ? Find(shape, survey_.free, shape.free) : FindNew(shape, *failed);
-    if (candidate != nullptr) {
+    if (CandidateNode* candidate = Find(shape, survey_.free, shape.free, failed)) {
       candidate->taken = true;
       newly_leased_.push_back(candidate);
       leased_for_.emplace(candidate, &shape);
@@ -223,16 +228,6 @@ class Planner {
     return nullptr;
   }
 
-  // `failed` is an earlier failure to lease a node for these pods. Returns a free node that fits and became available
-  // after this failure, or nullptr.
-  CandidateNode* FindNew(PodShape& shape, const Shortage& failed) const {
-    while (shape.renewed < survey_.free.size()) {
-      CandidateNode* free = survey_.free[shape.renewed++];
-      if (!free->taken && shortages_.IsNewSince(*free, failed) && Fits(*shape.pod, *free)) return free;
-    }
-    return nullptr;
-  }
-
   // Returns the reason why nodes can't be leased now; nullptr if they can.
   const char* WhyNoLease() const {
     if (input_.drains()) return shortage_reason::kDraining;
@@ -243,7 +238,7 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Reduces the new leases to max_leases. Shares the limit evenly between the kinds of pods, beginning with the kind
+  // Reduces the new leases to max_leases. Shares the limit evenly between the groups of pods, beginning with the group
   // that has the oldest pod.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);

@@ -101,8 +101,8 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
-  // Keeps each JoinTimeout shortage of an earlier plan until its retry, even if its pods no longer wait. New pods must
-  // also wait for the retry.
+  // Keeps each JoinTimeout shortage of an earlier plan until its retry, even if its pods no longer wait, because new
+  // pods must also wait for the retry.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

@@ -18,21 +18,20 @@ namespace yad {
 // thread-safe.
 class ShortageRecord {
  public:
-  // The autoscaler and the pods must outlive the record. `waiting` are the pods without a node.
+  // `waiting` contains the pods without a node. The autoscaler and the pods must outlive the record.
   ShortageRecord(const NodePoolAutoscaler& autoscaler, WallTime now, const std::vector<const Pod*>& waiting);
 
-  // Records that no free node fits `pod`. If `pod` is nullptr, records that no free node fits as a spare node
-  // (standby).
+  // Adds `pod` to the shortage with these requirements, reason and retry time; nullptr: the shortage of a standby.
   void Add(const StringMap& requirements, const Pod* pod, const std::string& reason, WallTime retry_at);
-  // Adds a shortage for a node that did not join in time. Until its retry, the plans lease only newer nodes for the
-  // same requirements.
+  // Adds a shortage for a node that did not join in time. Until the retry of this shortage, plans lease only newer
+  // nodes for the same requirements.
   void AddJoinTimeout(const StringMap& requirements);
 
   // Returns the pod's Unschedulable shortage from an earlier plan. Returns nullptr if there is none, or if its retry is
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Both return a shortage with these requirements whose retry is not due yet, or nullptr if there is none.
-  // - Both ignore Unschedulable shortages, because a node was found for their pods.
+  // Return a shortage with these requirements whose retry is not due yet, or nullptr if there is none.
+  // - Both functions ignore Unschedulable shortages, because a node was found for their pods.
   // - FailureOfStandby ignores NoCapacity shortages of pods.
   // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
   const Shortage* FailureOfStandby(const StringMap& requirements) const;

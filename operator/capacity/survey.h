@@ -19,15 +19,14 @@ struct CandidateNode {
   const Node* node = nullptr;
   NodeShape shape;
   Resources room;
-  int pods = 0;  // number of pods, without those of DaemonSets and static pods
-  // The next four members are for leased nodes.
-  NodeLease lease;
+  int pods = 0;                    // number of pods, without those of DaemonSets and static pods
+  NodeLease lease;                 // only for leased nodes
   const Pod* expected = nullptr;   // the pod that the node is reserved for
-  bool timed_out = false;          // the node did not join in time
-  bool counted = false;            // counts as a node of a standby
-  bool evicts = false;             // for free nodes: a taint of the pool would evict the node's pods
-  bool taken = false;              // for free nodes: this plan leases the node
-  std::vector<const Pod*> placed;  // pods that this plan places here
+  std::vector<const Pod*> placed;  // pods that this plan places on the node
+  bool timed_out = false;          // only for leased nodes: the node did not join in time
+  bool counted = false;            // only for leased nodes: the node counts for a standby
+  bool evicts = false;             // only for free nodes: a taint of the pool would evict the node's pods
+  bool taken = false;              // only for free nodes: this plan leases the node
 
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return timed_out || lease.phase == LeasePhase::kReleasing; }
@@ -44,15 +43,16 @@ struct CandidateNode {
   }
 };
 
-// Nodes in the order in which the planner tries them. Their free resources only decrease during a plan, so a node that
-// is too small for a pod stays too small.
+// Nodes in the order in which the planner tries them. During a plan, their free resources only decrease. So if a pod
+// does not fit on a node, a later search for the same pod can skip this node.
 using CandidateNodes = std::vector<CandidateNode*>;
 
+// Cannot be copied, because `leased` and `free` point to the elements of `nodes`.
 struct Survey {
   Survey() = default;
   Survey(Survey&&) = default;
 
-  std::deque<CandidateNode> nodes;  // the other lists point to these
+  std::deque<CandidateNode> nodes;
   CandidateNodes leased, free;      // smallest nodes first
   std::vector<const Pod*> waiting;  // pods that need a node of the pool, in the order of planning
   int quarantined = 0;
