@@ -36,11 +36,11 @@ Result<std::vector<Json>> ReadAutoscalers(Session& session) {
 void PrintTable(Session& session, const Table& table) {
   if (table.empty()) return;
   session.console.out << "\n";
-  for (const std::string& line : table.Lines()) session.console.out << line << "\n";
+  table.PrintTo(session.console.out);
 }
 
 void WarnOfUnread(Session& session, const ResourceType& type, const Error& error) {
-  session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + error.message) << "\n";
+  session.console.Warn(type.resource + " can't be read: " + error.message);
 }
 
 // Prints a warning and returns an empty list if the Nodes can't be read, so that the command still shows its other
@@ -72,11 +72,7 @@ void PrintDetails(Session& session, const Json& object) {
   const auto nodes = ReadNodesOrWarn(session, std::string(kNodePoolLabel) + "=" + pool);
   PrintTable(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
   const auto parsed = ParseNodePoolAutoscaler(object);
-  if (!parsed) {
-    session.console.err << "Warning: " << Printable("the NodePoolAutoscaler is invalid: " + parsed.error().message)
-                        << "\n";
-    return;
-  }
+  if (!parsed) return session.console.Warn("the NodePoolAutoscaler is invalid: " + parsed.error().message);
   if (IntAt(object, {"status", "quarantined"}) > 0)
     PrintTable(session, QuarantineTable(ReadNodesOrWarn(session, parsed->inventory.ToString())));
   PrintTable(session, StandbyTable(object));
@@ -100,7 +96,7 @@ Result<int> RunCapacity(Session& session) {
     session.console.err << "No resources found\n";
     return kDone;
   }
-  for (const std::string& line : table.Lines()) session.console.out << line << "\n";
+  table.PrintTo(session.console.out);
   if (one) PrintDetails(session, objects.front());
   return kDone;
 }

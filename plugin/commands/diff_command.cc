@@ -31,9 +31,8 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   auto stored = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!stored && stored.error().reason == Reason::kForbidden) {
-    session.console.err
-        << "Warning: the server forbids a dry run of this write, so the server's defaults are not shown: "
-        << Printable(stored.error().message) << "\n";
+    session.console.Warn("the server forbids a dry run of this write, so the server's defaults are not shown: " +
+                         stored.error().message);
     return change.after;
   }
   return stored;

@@ -202,9 +202,7 @@ class Reader {
 
 Result<int> RunExplain(Session& session) {
   YAD_TRY(const auto explanation, Reader(session).Read());
-  for (const Unread& unread : explanation.unread) {
-    session.console.err << "Warning: " << Printable(unread.what + " can't be read: " + unread.why) << "\n";
-  }
+  for (const Unread& unread : explanation.unread) session.console.Warn(unread.what + " can't be read: " + unread.why);
   if (PrintObject(session.options, session.console, ToJson(explanation))) return kDone;
   for (const std::string& line : DescribePool(explanation)) session.console.out << line << "\n";
   return kDone;

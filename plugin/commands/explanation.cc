@@ -168,9 +168,8 @@ void AddDaemons(const Explanation& it, std::vector<std::string>& lines) {
     table.Add({daemon.key.ns, daemon.key.name, DescribePhase(daemon),
                Age(std::string(pool.last_transition_text()), it.now), TextOr(pool.revision(), kNone),
                std::to_string(pool.ready_replicas()) + "/" + std::to_string(pool.replicas()),
-               TextOr(StringAt(daemon.pool, {"waitingFor"}), kNone),
-               daemon.opening ? DescribeOpening(*daemon.opening) : kNone, TextOr(pool.reason(), kNone),
-               DescribeMessage(daemon)});
+               TextOr(pool.waiting_for(), kNone), daemon.opening ? DescribeOpening(*daemon.opening) : kNone,
+               TextOr(pool.reason(), kNone), DescribeMessage(daemon)});
   }
   table.AppendTo(lines);
 }

@@ -13,11 +13,6 @@ namespace {
 
 const std::string kSubject = "configmap/" + std::string(kFreezeName);
 
-// Returns whether the freeze of this ConfigMap is in force at `now`.
-bool Freezes(const Json& config_map, WallTime now) {
-  return InForce(static_cast<const FreezeProjection&>(*ProjectFreeze(config_map)).freeze, now);
-}
-
 // Updates the ConfigMap if `exists`; otherwise creates it. If another client has just deleted or created the ConfigMap,
 // retries with the other kind of write.
 Result<Json> Write(Client& client, const ObjectKey& key, const Json& data, bool exists) {
@@ -61,7 +56,7 @@ Result<int> RunFreeze(Session& session) {
                     " is being deleted: try again when it is gone (its finalizers block the deletion)");
   }
   YAD_TRY(const auto written, Write(session.client, key, data, before.has_value()));
-  const bool again = before && Freezes(*before, now);
+  const bool again = before && FreezeAmong({std::make_shared<StoredObject>(*before, ProjectFreeze)}, now);
   std::string what = (again ? "updated in namespace " : "frozen in namespace ") + ns +
                      ": updates of all YurtAppDaemons " + (again ? "stay frozen " : "are frozen ") + end;
   if (absent) {

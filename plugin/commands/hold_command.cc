@@ -48,8 +48,8 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
   const auto maintenance = DescribeNodeMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;
-  session.console.err << "Warning: a node condition also holds " << subject << " (" << Printable(*maintenance)
-                      << "): that hold ends when the condition ends\n";
+  session.console.Warn("a node condition also holds " + subject + " (" + *maintenance +
+                       "): that hold ends when the condition ends");
 }
 
 tl::unexpected<Error> FailForPool(const Error& error, const std::string& pool) {
@@ -77,9 +77,7 @@ Result<int> RunHold(Session& session) {
       types, [&](const ResourceType& type) { return session.client.Patch(type, pool, PatchType::kMerge, patch); });
   if (!written) return FailForPool(written.error(), pool.name);
   if (hold && was_held && earlier->second != session.options.reason) {
-    session.console.err << "Warning: " << subject
-                        << " was held already, and its earlier reason is replaced: " << Printable(earlier->second)
-                        << "\n";
+    session.console.Warn(subject + " was held already, and its earlier reason is replaced: " + earlier->second);
   }
   WarnOfMaintenance(session, subject, pool.name);
   PrintWritten(session, subject, *written, hold ? "held" : "released");

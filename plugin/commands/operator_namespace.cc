@@ -26,8 +26,8 @@ bool WarnOfAbsentOperator(Session& session) {
   if (given.empty()) return false;
   const auto deployments = ListAll(session.client, kDeploymentType, given, kLabel);
   if (!deployments || !deployments->empty()) return false;
-  session.console.err << "Warning: namespace " << given << " has no Deployment with the label " << kLabel
-                      << ": the operator reads a freeze only from its own namespace\n";
+  session.console.Warn("namespace " + given + " has no Deployment with the label " + kLabel +
+                       ": the operator reads a freeze only from its own namespace");
   return true;
 }
 

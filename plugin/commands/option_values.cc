@@ -1,6 +1,5 @@
 #include "plugin/commands/option_values.h"
 
-#include <charconv>
 #include <chrono>
 #include <set>
 
@@ -87,11 +86,9 @@ Result<std::string> FreezeEndValue(const std::string& end) {
 
 Result<double> RateValue(const std::string& text) {
   const bool percent = text.ends_with('%');
-  const char* const end = text.data() + text.size() - (percent ? 1 : 0);
-  double rate = -1;
-  const auto [read, error] = std::from_chars(text.data(), end, rate);
-  if (percent) rate /= 100;
-  if (error == std::errc() && read == end && rate >= 0 && rate <= 1) return rate;
+  const double scale = percent ? 100 : 1;
+  const auto number = ParseNumber<double>(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0)));
+  if (number && *number >= 0 && *number <= scale) return *number / scale;
   return NotValid("\"" + text + "\" is not a valid probability: give one such as 5% or 0.05");
 }
 

@@ -2,13 +2,13 @@
 #ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
 #define PLUGIN_COMMANDS_OPTION_VALUES_H_
 
-#include <charconv>
 #include <chrono>
 #include <limits>
 #include <string>
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
+#include "operator/base/number.h"
 #include "plugin/commands/plugin_options.h"
 
 namespace yad {
@@ -37,10 +37,8 @@ Result<std::string> ShellValue(const std::string& shell);
 template <typename Number>
 auto NumberFrom(Number low, Number high = std::numeric_limits<Number>::max()) {
   return [low, high](const std::string& text) -> Result<Number> {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [read, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc() && read == end && number >= low && number <= high) return number;
+    const auto number = ParseNumber<Number>(text);
+    if (number && *number >= low && *number <= high) return *number;
     const std::string range = high == std::numeric_limits<Number>::max()
                                   ? "of at least " + std::to_string(low)
                                   : "from " + std::to_string(low) + " to " + std::to_string(high);

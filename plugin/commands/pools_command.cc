@@ -25,8 +25,9 @@ Table TableOfPools(const Session& session, const std::vector<Json>& daemons, std
 
 void WarnIfTruncated(const Session& session, const std::vector<Json>& daemons) {
   if (!IsOne(session) || !BoolAt(daemons.front(), {"status", "poolsTruncated"})) return;
-  session.console.err << "Warning: the status lists only 500 of " << IntAt(daemons.front(), {"status", "desiredPools"})
-                      << " pools; the pools that are not Ready come first\n";
+  session.console.Warn("the status lists only 500 of " +
+                       std::to_string(IntAt(daemons.front(), {"status", "desiredPools"})) +
+                       " pools; the pools that are not Ready come first");
 }
 
 void ExplainEmptyTable(const Session& session, const std::vector<Json>& daemons) {
@@ -75,7 +76,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
     ExplainEmptyTable(session, daemons);
     return;
   }
-  for (const std::string& line : table.Lines()) out << line << "\n";
+  table.PrintTo(out);
 }
 
 // Prints a watched table to a file or a pipe. Prints the whole table first, and later only the rows that have changed.

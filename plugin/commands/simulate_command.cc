@@ -56,9 +56,7 @@ Result<std::optional<Freeze>> ReadFreeze(ObjectReader& objects, const PluginOpti
   const auto config_map = objects.Get(kConfigMapType, {ns, kFreezeName});
   if (!config_map && config_map.error().reason == Reason::kNotFound) return std::nullopt;
   if (!config_map) return Fail(config_map.error());
-  Freeze freeze = static_cast<const FreezeProjection&>(*ProjectFreeze(*config_map)).freeze;
-  if (!InForce(freeze, now)) return std::nullopt;
-  return freeze;
+  return FreezeAmong({std::make_shared<StoredObject>(*config_map, ProjectFreeze)}, now);
 }
 
 // The simulation counts in whole seconds. It would observe the end of an update of 0 s only at the pool's deadline.
@@ -86,8 +84,8 @@ Result<int> SimulateFor(const Json& daemon, ObjectReader& objects, const PluginO
   if (auto freeze = ReadFreeze(objects, given, now)) {
     snapshot.freeze = *std::move(freeze);
   } else {
-    console.err << "Warning: the freeze can't be read, so the simulation assumes that updates are not frozen: "
-                << Printable(freeze.error().message) << "\n";
+    console.Warn("the freeze can't be read, so the simulation assumes that updates are not frozen: " +
+                 freeze.error().message);
   }
   Timeline timeline;
   timeline.daemon = snapshot.daemon.meta.key.name;

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 
+#include "operator/base/join.h"
 #include "plugin/commands/timeline.h"
 #include "plugin/view/console.h"
 #include "plugin/view/text.h"
@@ -144,8 +145,7 @@ class Page {
     }
     html_ += "</span></div>\n";
     for (const auto& [name, pools] : Groups()) {
-      html_ += "<h3>" + Text(name) + " <span>" + std::to_string(pools.size()) +
-               (pools.size() == 1 ? " pool" : " pools") + "</span></h3>\n<ol>\n";
+      html_ += "<h3>" + Text(name) + " <span>" + Pluralize(pools.size(), "pool") + "</span></h3>\n<ol>\n";
       for (const SimulatedPool* pool : pools) AddPool(*pool);
       html_ += "</ol>\n";
     }

@@ -33,8 +33,8 @@ Result<int> RunUndo(Session& session) {
   }
   const std::string number = std::to_string(wanted.revision->number);
   if (!after.is_null() && HasServiceTemplate(daemon) && !HasServiceTemplate(after)) {
-    session.console.err << "Warning: this undo removes spec.serviceTemplate, because revision " << number
-                        << " has none: the operator then deletes the Services of the pools\n";
+    session.console.Warn("this undo removes spec.serviceTemplate, because revision " + number +
+                         " has none: the operator then deletes the Services of the pools");
   }
   std::string what = after.is_null() ? "skipped rollback (current template already matches revision " + number + ")"
                                      : "rolled back to revision " + number + " (" + wanted.revision->name + ")";

@@ -33,17 +33,15 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
 // that are held for invalid windows, because the table shows the error. Finds pools that are held by a Node in
 // maintenance in the status, because the command does not read Nodes.
 void WarnOfHolds(Session& session, const Json& daemon, const std::vector<Json>& pools, Gates& gates) {
-  const auto warn = [&](const std::string& text) { session.console.err << "Warning: " << Printable(text) << "\n"; };
   for (const Json& object : pools) {
     const NodePool pool = ParseNodePool(object);
     if (!gates.Of(pool).by_annotation()) continue;
-    warn("pool " + pool.name + " is held" + (pool.hold->empty() ? "" : ": " + *pool.hold) + " (kubectl yad release " +
-         pool.name + ")");
+    session.console.Warn("pool " + pool.name + " is held" + (pool.hold->empty() ? "" : ": " + *pool.hold) +
+                         " (kubectl yad release " + pool.name + ")");
   }
   for (const PoolStatusView& pool : PoolsOf(daemon)) {
-    if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() != kNodeMaintenance)
-      continue;
-    warn("pool " + std::string(pool.name()) + " is held: " + std::string(pool.message()));
+    if (pool.waiting_for() != ToString(WaitingFor::kHold) || pool.reason() != kNodeMaintenance) continue;
+    session.console.Warn("pool " + std::string(pool.name()) + " is held: " + std::string(pool.message()));
   }
 }
 
@@ -57,8 +55,8 @@ Result<int> RunWindows(Session& session) {
   YAD_TRY(const auto pools, SelectedPools(session.client, snapshot.daemon));
   Gates gates(snapshot);
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
-    session.console.err << "Warning: update windows have no effect, because updateStrategy.type of "
-                        << Quoted(session.options.daemon) << " is not RollingUpdate\n";
+    session.console.Warn("update windows have no effect, because updateStrategy.type of " +
+                         Quoted(session.options.daemon) + " is not RollingUpdate");
   } else {
     WarnOfHolds(session, object, pools, gates);
   }
@@ -77,7 +75,7 @@ Result<int> RunWindows(Session& session) {
     session.console.err << Quoted(session.options.daemon) << " selects no pool\n";
     return kDone;
   }
-  for (const std::string& line : table.Lines()) session.console.out << line << "\n";
+  table.PrintTo(session.console.out);
   return kDone;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "operator/api/object.h"
+#include "operator/json/json_document.h"
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/dashboard/page_files.h"
@@ -156,9 +157,7 @@ Result<Json> Dashboard::Simulation(const ObjectKey& daemon, const Query& query) 
   if (ValueOf(query, "failing") == "true") arguments.emplace_back("--failing");
   if (!operator_ns_.empty()) arguments.push_back("--operator-namespace=" + operator_ns_);
   YAD_TRY(const auto output, RunCommand(arguments, client_));
-  Json simulation = Json::parse(output.out, nullptr, /*allow_exceptions=*/false);
-  if (simulation.is_discarded()) return Fail(Reason::kInternalError, "the output of the simulation can't be parsed");
-  return simulation;
+  return ParseJson(output.out);
 }
 
 Result<Json> Dashboard::Act(const std::string& path, const std::string& body) {

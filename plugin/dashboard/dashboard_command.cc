@@ -64,7 +64,7 @@ Result<int> RunDashboard(Session& session) {
   AddressFile file;
   if (options.open && session.console.screen() && HasDisplay()) {
     if (const Status opened = file.Open(address); !opened) {
-      session.console.err << "Warning: the browser can't be opened: " << Printable(opened.error().message) << "\n";
+      session.console.Warn("the browser can't be opened: " + opened.error().message);
     }
   }
   YAD_TRY_VOID(server.Run(stop.get_token()));

@@ -30,7 +30,7 @@ void TakeStatus(const PoolStatusView& entry, PoolFacts& pool) {
   pool.revision = entry.revision();
   pool.reason = entry.reason();
   pool.message = entry.message();
-  pool.waiting_for = StringAt(entry.json(), {"waitingFor"});
+  pool.waiting_for = entry.waiting_for();
   pool.since = entry.last_transition_text();
   pool.replicas = entry.replicas();
   pool.ready_replicas = entry.ready_replicas();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "operator/api/object.h"
+#include "operator/base/number.h"
 #include "operator/json/json_document.h"
 #include "plugin/manifest/yaml.h"
 
@@ -57,10 +58,9 @@ bool ReadFloat(std::string text, Json& value) {
   if (text.find_first_not_of("-+.0123456789eE") != std::string::npos ||
       text.find_first_of("0123456789") == std::string::npos)
     return false;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return false;
-  value = number;
+  const auto number = ParseNumber<double>(text);
+  if (!number || !std::isfinite(*number)) return false;
+  value = *number;
   return true;
 }
 
@@ -186,11 +186,10 @@ YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts,
         return MarkOf(member.second, parts, depth + 1, member.first.Mark());
     }
   } else if (node.IsSequence()) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
-    if (error != std::errc() || end != part.data() + part.size()) return mark;
+    auto index = ParseNumber<std::size_t>(part);
+    if (!index) return mark;
     for (const YAML::Node& element : node) {
-      if (index-- == 0) return MarkOf(element, parts, depth + 1, element.Mark());
+      if ((*index)-- == 0) return MarkOf(element, parts, depth + 1, element.Mark());
     }
   }
   return mark;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/base/join.h"
 #include "plugin/view/text.h"
 
 namespace yad {
@@ -74,7 +75,7 @@ std::string DescribeShortages(const Json& autoscaler) {
   std::string text;
   for (const auto& [reason, count] : pods) {
     text += (text.empty() ? "" : ", ") + reason + ":";
-    if (count > 0) text += " " + std::to_string(count) + (count == 1 ? " pod" : " pods");
+    if (count > 0) text += " " + Pluralize(count, "pod");
     if (standby[reason]) text += count > 0 ? " and standby" : " standby";
   }
   return text;

@@ -38,6 +38,8 @@ thread_local std::ostream* warnings_of_thread = nullptr;
 
 }  // namespace
 
+void Console::Warn(std::string_view text) const { err << "Warning: " << Printable(text) << "\n"; }
+
 Console StandardConsole() { return {std::cout, std::cerr, std::cin, StandardScreen}; }
 
 std::string Printable(std::string_view text) {

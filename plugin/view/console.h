@@ -27,6 +27,9 @@ struct Console {
   // Returns the screen, or nullopt if standard output is not a terminal whose lines can be overwritten. Called for each
   // frame, because users resize windows.
   std::function<std::optional<Screen>()> screen;
+
+  // Prints "Warning: " and `text` to `err`, as one line that is safe for a terminal (Printable).
+  void Warn(std::string_view text) const;
 };
 
 // Returns the standard streams of the process. `screen` returns a Screen only if standard output is a terminal and

@@ -45,6 +45,10 @@ std::vector<std::string> Table::Lines() const {
   return lines;
 }
 
+void Table::PrintTo(std::ostream& out) const {
+  for (const std::string& line : Lines()) out << line << "\n";
+}
+
 void Table::AppendTo(std::vector<std::string>& lines) const {
   for (std::string& line : Lines()) lines.push_back(std::move(line));
 }
@@ -65,9 +69,8 @@ std::vector<std::string> Table::LinesFor(const Screen& screen, std::size_t colou
     if (!colour.empty()) {
       // Inserts the colour at byte `at` of the line. A cell to the left may have more bytes than columns, so `at` is
       // greater than `begin`, the column at which the text starts.
-      const std::vector<std::string> left(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(coloured));
       std::size_t at = begin;
-      for (const std::string& cell : left) at += cell.size() - Width(cell);
+      for (std::size_t i = 0; i < coloured; ++i) at += row[i].size() - Width(row[i]);
       const std::size_t end = at + row[coloured].size();
       if (end <= line.size() && line.compare(at, row[coloured].size(), row[coloured]) == 0) {
         line.insert(end, kNoColour);

@@ -2,6 +2,7 @@
 #ifndef PLUGIN_VIEW_TABLE_H_
 #define PLUGIN_VIEW_TABLE_H_
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class Table {
 
   // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
+  void PrintTo(std::ostream& out) const;
   // Adds the result of Lines() to `lines`.
   void AppendTo(std::vector<std::string>& lines) const;
   // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the

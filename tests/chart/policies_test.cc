@@ -131,7 +131,7 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
   Allowed(site({"annotate", "nodepool", "evora", hold, std::string(kTimeZoneAnnotation) + "=Europe/Lisbon",
                 std::string(kUpdateWindowsAnnotation) + "=[]"}));
   Allowed(site({"annotate", "nodepool", "evora", std::string(kHoldAnnotation) + "-"}));
-  Rejected(site({"annotate", "nodepool", "lagos", hold}), "only the NodePool of its own name");
+  Rejected(site({"annotate", "nodepool", "lagos", hold}), "only the NodePool that has the ServiceAccount's name");
   Rejected(site({"annotate", "nodepool", "evora", "other=1"}), "a site may change only the annotations");
   for (const char* patch : {R"({"metadata": {"labels": {"c": "d"}}})", R"({"spec": {"type": "Cloud"}})",
                             R"({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})",

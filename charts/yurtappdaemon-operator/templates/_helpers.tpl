@@ -148,8 +148,8 @@ matchConditions:
 {{- end -}}
 
 {{/*
-A CRD of files/crds. Takes a dict of root and file. Empty if another release or tool has installed the CRD: a user
-decides whether to change it.
+A CRD of files/crds. Takes a dict of root and file. Empty if another release or tool has installed the CRD,
+because then a user decides whether to change it.
 */}}
 {{- define "yad.crd" -}}
 {{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}

@@ -33,12 +33,12 @@ Auto
 {{- end -}}
 {{- end -}}
 {{- else if and .Release.IsUpgrade (eq .Values.nodePoolController.mode "Auto") (empty .Values.watchNamespace) -}}
-{{- include "yad.nodePoolModeOfRights" . -}}
+{{- include "yad.nodePoolModeOfPermissions" . -}}
 {{- end -}}
 {{- end -}}
 
 {{/* "Disabled" if the live ClusterRole has no permission to write to Nodes. Otherwise empty. */}}
-{{- define "yad.nodePoolModeOfRights" -}}
+{{- define "yad.nodePoolModeOfPermissions" -}}
 {{- $name := include "yad.fullname" . -}}
 {{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" $name -}}
 {{- if $role -}}

@@ -56,8 +56,8 @@ of other releases.
 WARNING: yurt-manager {{ $version }} in namespace {{ $namespace }} conflicts with this operator: its YurtAppDaemon controller changes
 the same workloads, and the webhook of that controller changes your YurtAppDaemons.
 {{- if has "-yurt-app-overrider-controller" $off }} The webhook of its YurtAppOverrider
-controller replaces the template of each updated Deployment by that of the YurtAppDaemon. Without that controller, YurtAppOverriders
-have no effect; spec.overrides of a YurtAppDaemon replaces them.
+controller replaces the template of each updated Deployment with the template of the YurtAppDaemon. Without that controller,
+YurtAppOverriders have no effect; spec.overrides of a YurtAppDaemon replaces them.
 {{- end }}
 This flag of yurt-manager disables only these controllers and their webhooks:
 
@@ -99,7 +99,7 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* The fields directly in spec and status that the live CRD lacks, as text. Takes a dict of crd (the CRD of the chart) and live. */}}
+{{/* The fields of spec and status (only the first level) that the live CRD lacks, separated by commas. Takes a dict of crd (the CRD of the chart) and live. */}}
 {{- define "yad.missingFields" -}}
 {{- $live := .live -}}
 {{- $missing := list -}}
