@@ -58,18 +58,18 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   const auto op = Run(chart);
   kube().Create(kNodePoolType, {{"metadata", {{"name", "counted"}}}, {"spec", {{"labels", {{"zone", "north"}}}}}});
   MakeNode(kube(), "of-counted", {{kNodePoolLabel, "counted"}});
-  Eventually("the pool counts its node, which has its label", [&] {
+  Eventually("the pool counts its node, and the node has the pool's label", [&] {
     return At(kube().Get(kNodePoolType, "counted"), "/status/readyNodeNum") == 1 &&
            StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "north";
   });
   kube().MergePatch(kNodePoolType, "counted", {{"spec", {{"labels", {{"zone", "south"}}}}}});
-  Eventually("and another one", [&] {
+  Eventually("the node has the pool's new label", [&] {
     return StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "south";
   });
   kube().Create(kNodePoolType, {{"metadata", {{"name", "tainted"}}},
                                 {"spec", {{"taints", {{{"key", "only"}, {"effect", "NoExecute"}}}}}}});
   kube().MergePatch(kNodeType, "of-counted", {{"metadata", {{"labels", {{kNodePoolLabel, "tainted"}}}}}});
-  Eventually("and what another pool gives", [&] {
+  Eventually("the node has the attributes of its new pool", [&] {
     const Json node = kube().Get(kNodeType, "of-counted");
     return StringAt(node, {"metadata", "labels", "zone"}).empty() && At(node, "/spec/taints/0/key") == "only";
   });

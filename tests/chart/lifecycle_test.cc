@@ -187,9 +187,8 @@ TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
   Json daemon = Daemon("web:1");
   daemon["metadata"]["namespace"] = "watched";
   Apply(daemon);
-  Eventually("the workload is there",
-             [&] { return kube("watched").List(kDeploymentType, kPoolNameLabel).size() == 1; });
-  Eventually("the event is there", [&] {
+  Eventually("the workload exists", [&] { return kube("watched").List(kDeploymentType, kPoolNameLabel).size() == 1; });
+  Eventually("the event exists", [&] {
     const std::vector<Json> events = kube("default").List(kEventType);
     return std::any_of(events.begin(), events.end(),
                        [](const Json& event) { return StringAt(event, {"reason"}) == "OutdatedCRD"; });

@@ -32,7 +32,8 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheLargeBodiesOfAllConnectionsIsLimited
   Release();
   EXPECT_EQ(slow.Read().body, "150");
   // The server releases the bytes shortly after the client has its response.
-  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(120, 'y')).status == 200; });
+  Eventually("the server accepts a body again",
+             [&] { return Ask("POST /echo HTTP/1.1", std::string(120, 'y')).status == 200; });
   // A connection that is closed in the middle of a body releases its share of the budget.
   {
     HttpsClient gone = Connect();
@@ -221,7 +222,7 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
   // The server may count the connection as idle shortly after the client has received its response.
-  Eventually("there is room again", [&] { return Connect().connected(); });
+  Eventually("the server accepts a connection again", [&] { return Connect().connected(); });
 }
 
 TEST_F(HttpsServerBoundsTest, IdleTimeoutIsLongerThanTheIdleTimeoutOfTheApiserver) {

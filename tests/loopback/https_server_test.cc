@@ -252,7 +252,7 @@ TEST_F(HttpsServerTest, RequestsShortlyAfterTheStopAreServed) {
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
   thread_.request_stop();
   // The server's thread observes the stop with a delay.
-  Eventually("answers say that they are the last ones", [&] {
+  Eventually("responses close their connection", [&] {
     const HttpsAnswer answer = Ask();
     return answer.status == 200 && answer.headers.contains("connection");
   });

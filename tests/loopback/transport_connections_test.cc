@@ -47,11 +47,11 @@ TEST(TransportAddressesTest, AddressThatRespondedAfterAnotherOneFailedIsTriedFir
   EXPECT_TRUE((*dialer)->Dial(deadline, {}));
   Eventually("both connections go to the address that responded", [&] { return stable.connections() == 2; });
   EXPECT_TRUE((*other_dialer)->Dial(deadline, {}));
-  Eventually("without a failure, the order stays", [&] { return restarted.connections() == 1; });
+  Eventually("the order of addresses stays, because none has failed", [&] { return restarted.connections() == 1; });
   std::swap(ports.front(), ports.back());
   ports.front() = ClosedPort();
   EXPECT_TRUE((*dialer)->Dial(deadline, {})) << "the preferred address is gone";
-  Eventually("another address is used", [&] { return restarted.connections() == 2; });
+  Eventually("the other address is used", [&] { return restarted.connections() == 2; });
 }
 
 TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreReplaced) {
