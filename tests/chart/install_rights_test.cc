@@ -12,7 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
+TEST_F(InstallTest, ServiceAccountHasTheExpectedPermissionsOnEachType) {
   const ChartInstall chart(helm(), plane(), {"rights", "rights", {"nodePoolController.mode=Disabled"}});
   const std::string lease = "yurtappdaemon-operator";
   for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
@@ -46,7 +46,7 @@ TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 
-TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
+TEST_F(InstallTest, NodePoolControllerGetsItsPermissionsOnlyIfItIsEnabled) {
   ChartInstall chart(helm(), plane(), {"counting", "counting"});
   const std::string status = "nodepools.apps.openyurt.io";
   for (const char* verb : {"list", "watch", "patch"}) EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;
@@ -170,7 +170,7 @@ TEST_F(InstallTest, AnUpgradeNeedsAModeIfTheDeploymentAndItsClusterRoleAreLost) 
   EXPECT_THAT(chart.args(), Contains("--controllers=*"));
 }
 
-TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {
+TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsPermissions) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolController.mode=Disabled"}});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
@@ -192,7 +192,7 @@ TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {
   EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "it is kept, with its objects";
 }
 
-TEST_F(InstallTest, RightsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
+TEST_F(InstallTest, PermissionsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
   ChartInstall chart(helm(), plane(), {"jobs", "jobs"});
   for (const char* verb : {"list", "watch", "create", "delete"})
     EXPECT_FALSE(Can(chart, verb, "jobs.batch", "default")) << verb;
@@ -209,7 +209,7 @@ TEST_F(InstallTest, RightsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
   EXPECT_FALSE(Can(chart, "list", "jobs.batch", "default"));
 }
 
-TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
+TEST_F(InstallTest, AnOperatorOfOneNamespaceHasPermissionsOnlyInThatNamespace) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"narrow", "narrow", {"watchNamespace=watched"}});
   EXPECT_TRUE(Can(chart, "create", "deployments.apps", "watched"));

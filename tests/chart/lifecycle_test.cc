@@ -174,7 +174,7 @@ TEST_F(LifecycleTest, TheDocumentedRollbackKeepsTheNewerCrdAndInstallsAChartThat
   EXPECT_THAT(kube().Get(kCrdType, kDaemonCrd).dump(), HasSubstr("\"paused\""));
 }
 
-TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
+TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllPermissionsThatItNeeds) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
   // The operator reports an outdated CRD in an Event. The Event is in namespace "default", because CRDs are

@@ -189,7 +189,7 @@ std::string Text(const Values& values) {
 
 class RenderTest : public ChartTest {};
 
-TEST_F(RenderTest, HelmLintReportsNoFault) {
+TEST_F(RenderTest, HelmLintReportsNoError) {
   const ProcessResult result = helm().Try({"lint", "--strict", "--kube-version", "1.34.0", helm().chart()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, Not(HasSubstr("[WARNING]")));

@@ -212,7 +212,7 @@ TEST_P(TransportTest, ServerIsBlockedUntilTheUnreadStreamIsDropped) {
   while (!closed) std::this_thread::yield();
 }
 
-TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
+TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesImmediately) {
   std::atomic<int> read = 0;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();
