@@ -109,13 +109,13 @@ TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabl
 
   annotate("-");
   chart.Upgrade({"nodePoolController.mode=Auto", "watchNamespace=default"});
-  EXPECT_EQ(controllers(), "--controllers=*") << "it was on";
+  EXPECT_EQ(controllers(), "--controllers=*") << "the controller was on before the upgrade";
   chart.Upgrade({"nodePoolController.mode=Disabled"});
   chart.Upgrade({"nodePoolController.mode=Auto"});
-  EXPECT_EQ(controllers(), "--controllers=*") << "a choice of the user is no old default";
+  EXPECT_EQ(controllers(), "--controllers=*") << "the value that a user has set must stay";
 }
 
-// The Deployment shows whether the controller was on. If it is lost, the rights of the operator do.
+// The Deployment shows whether the controller was on. If the Deployment is lost, the ClusterRole shows it.
 TEST_F(InstallTest, AnUpgradeToModeAutoSwitchesNothingOnIfTheDeploymentIsLostOrGetsAnotherName) {
   const auto controllers = [&](const std::string& name) {
     const Json deployment = kube("lostmode").Get(kDeploymentType, name);
@@ -149,7 +149,7 @@ TEST_F(InstallTest, AnUpgradeToModeAutoSwitchesNothingOnIfTheDeploymentIsLostOrG
     EXPECT_EQ(controllers(name), "--controllers=*");
     kube("lostmode").Delete(kDeploymentType, name);
     chart.Upgrade(values);
-    EXPECT_EQ(controllers(name), "--controllers=*") << "it was on";
+    EXPECT_EQ(controllers(name), "--controllers=*") << "the controller was on before the upgrade";
     EXPECT_TRUE(writes_nodes(name));
   }
 }
@@ -189,7 +189,7 @@ TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsPermissions) {
   EXPECT_FALSE(Can(chart, "create", "pods", ""));
   chart.Upgrade({"nodePoolAutoscaler.enabled=false"});
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
-  EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "it is kept, with its objects";
+  EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "the CRD and its objects must stay";
 }
 
 TEST_F(InstallTest, PermissionsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
@@ -219,8 +219,8 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasPermissionsOnlyInThatNamespace) {
   EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
   EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
   EXPECT_TRUE(Can(chart, "watch", "nodes", "")) << "a node in maintenance holds its pool";
-  EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "the nodes belong to the whole cluster";
-  EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is beside the operator";
+  EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "an operator of one namespace must not change nodes";
+  EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is in the operator's namespace";
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 

@@ -51,7 +51,7 @@ TEST_F(InstallTest, AFailedAtomicInstallationLeavesNoWebhookConfiguration) {
   for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
     EXPECT_EQ(kube().List(*type).size(), 0u) << type->kind;
   }
-  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "CRDs stay with their objects";
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "helm must keep the CRDs and their objects";
 }
 
 TEST_F(InstallTest, AnInstallationWithoutAnImageFailsAndTheErrorShowsTheCommands) {

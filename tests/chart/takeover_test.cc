@@ -104,7 +104,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   auto process = Run(chart);
   Eventually("the daemon is Ready with OpenYurt's CRD", [&] { return ReadyStatus() == "True"; });
   EXPECT_EQ(At(work().Get(kYurtAppDaemonType, "web"), "/status/updateRevision"), Json())
-      << "this CRD is not the old one";
+      << "the CRD must lack this project's fields at first";
   EXPECT_EQ(State(), before);
 
   EXPECT_EQ(process->Stop(), 0);

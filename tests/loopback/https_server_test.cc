@@ -45,7 +45,7 @@ TEST_F(HttpsServerTest, RenegotiationIsRejected) {
   Start();
   HttpsClient client = Connect(TLS1_2_VERSION);
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  EXPECT_FALSE(client.Renegotiate()) << "handshakes cost a server more than its clients";
+  EXPECT_FALSE(client.Renegotiate()) << "a handshake costs the server more than the client";
   EXPECT_EQ(Ask().status, 200);
 }
 

@@ -249,7 +249,7 @@ TEST_P(TransportTest, BrokenStreamIsAnErrorAfterTheReceivedBytes) {
     std::string bytes;
     Result<bool> more = true;
     while (more && *more) more = (*stream)->Read(bytes);
-    ASSERT_FALSE(more) << "a broken stream ended like a complete one";
+    ASSERT_FALSE(more) << "a broken stream must not end like a complete stream";
     EXPECT_EQ(more.error().reason, Reason::kTransport);
     EXPECT_THAT(more.error().message, HasSubstr("broke"));
     EXPECT_EQ(bytes, "half a li");
@@ -305,7 +305,7 @@ TEST_P(TransportTest, TruncatedResponseIsAnError) {
     connection.Close();
   });
   const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), {});
-  ASSERT_FALSE(response) << "a truncated answer was taken for a whole one";
+  ASSERT_FALSE(response) << "a truncated response must not be accepted";
   EXPECT_EQ(response.error().reason, Reason::kTransport);
 }
 
