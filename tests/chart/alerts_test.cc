@@ -107,7 +107,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
     std::vector<std::string> values = kRules;
     values.insert(values.end(), more.begin(), more.end());
     const std::string folder = MakeFolder();
-    if (folder.empty()) GTEST_SKIP() << "no promtool";
+    if (folder.empty()) GTEST_SKIP() << "promtool is not installed";
     const std::string file = folder + "/rules-" + std::to_string(command.size()) + ".json";
     WriteRules(file, Rules(values));
     command.push_back(file);
@@ -121,7 +121,7 @@ TEST_F(AlertsTest, EachAlertFiresOnlyForItsTestSeries) {
   // Keeps only the summaries, so that the tests need not repeat each description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
   const std::string folder = MakeFolder();
-  if (folder.empty()) GTEST_SKIP() << "no promtool";
+  if (folder.empty()) GTEST_SKIP() << "promtool is not installed";
   std::set<std::string> firing;
   std::set<std::string> resting;
   std::vector<std::string> command = {kPromtool, "test", "rules"};
@@ -184,7 +184,8 @@ TEST_F(AlertsTest, AlertsCanBeDisabledAndGetExtraLabels) {
   EXPECT_EQ(Names(rules).size() + 1, Names(Rules()).size());
   for (const Json& rule : rules) {
     EXPECT_EQ(StringAt(rule, {"labels", "team"}), "edge");
-    EXPECT_NE(StringAt(rule, {"labels", "severity"}), "page") << "routes would lose the severity";
+    EXPECT_NE(StringAt(rule, {"labels", "severity"}), "page")
+        << "an extra label must not replace the severity, by which Alertmanager routes";
   }
   const std::vector<std::string> without = {"metrics.prometheusRule.enabled=true", "webhook.enabled=false"};
   for (const std::string& name : Names(Rules(without))) EXPECT_THAT(name, Not(HasSubstr("Webhook")));

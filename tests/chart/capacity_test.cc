@@ -49,7 +49,7 @@ TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheConflic
   kube().Create(kNodePoolType, {{"metadata", {{"name", "hangzhou"}}}});
   kube().Create(kNodePoolType, {{"metadata", {{"name", "beijing"}}}, {"spec", {{"hostNetwork", true}}}});
   MakeNode(kube(), "both", {{"spare", "hangzhou"}, {"zone", "b"}});
-  Eventually("the apiserver asks the webhook, and the pools are known to it", [&] {
+  Eventually("the apiserver calls the webhook, and the webhook has the pools", [&] {
     return Try(Autoscaler("beijing", "beijing"), "--dry-run=server").err.find("can't leave") != std::string::npos;
   });
 

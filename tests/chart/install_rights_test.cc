@@ -12,7 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
+TEST_F(InstallTest, ServiceAccountHasTheExpectedPermissionsOnEachType) {
   const ChartInstall chart(helm(), plane(), {"rights", "rights", {"nodePoolController.mode=Disabled"}});
   const std::string lease = "yurtappdaemon-operator";
   for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
@@ -46,7 +46,7 @@ TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 
-TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
+TEST_F(InstallTest, NodePoolControllerGetsItsPermissionsOnlyIfItIsEnabled) {
   ChartInstall chart(helm(), plane(), {"counting", "counting"});
   const std::string status = "nodepools.apps.openyurt.io";
   for (const char* verb : {"list", "watch", "patch"}) EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;
@@ -58,18 +58,18 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   const auto op = Run(chart);
   kube().Create(kNodePoolType, {{"metadata", {{"name", "counted"}}}, {"spec", {{"labels", {{"zone", "north"}}}}}});
   MakeNode(kube(), "of-counted", {{kNodePoolLabel, "counted"}});
-  Eventually("the pool counts its node, which has its label", [&] {
+  Eventually("the pool counts its node, and the node has the pool's label", [&] {
     return At(kube().Get(kNodePoolType, "counted"), "/status/readyNodeNum") == 1 &&
            StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "north";
   });
   kube().MergePatch(kNodePoolType, "counted", {{"spec", {{"labels", {{"zone", "south"}}}}}});
-  Eventually("and another one", [&] {
+  Eventually("the node has the pool's new label", [&] {
     return StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "south";
   });
   kube().Create(kNodePoolType, {{"metadata", {{"name", "tainted"}}},
                                 {"spec", {{"taints", {{{"key", "only"}, {"effect", "NoExecute"}}}}}}});
   kube().MergePatch(kNodeType, "of-counted", {{"metadata", {{"labels", {{kNodePoolLabel, "tainted"}}}}}});
-  Eventually("and what another pool gives", [&] {
+  Eventually("the node has the attributes of its new pool", [&] {
     const Json node = kube().Get(kNodeType, "of-counted");
     return StringAt(node, {"metadata", "labels", "zone"}).empty() && At(node, "/spec/taints/0/key") == "only";
   });
@@ -109,13 +109,13 @@ TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabl
 
   annotate("-");
   chart.Upgrade({"nodePoolController.mode=Auto", "watchNamespace=default"});
-  EXPECT_EQ(controllers(), "--controllers=*") << "it was on";
+  EXPECT_EQ(controllers(), "--controllers=*") << "the controller was on before the upgrade";
   chart.Upgrade({"nodePoolController.mode=Disabled"});
   chart.Upgrade({"nodePoolController.mode=Auto"});
-  EXPECT_EQ(controllers(), "--controllers=*") << "a choice of the user is no old default";
+  EXPECT_EQ(controllers(), "--controllers=*") << "the value that a user has set must stay";
 }
 
-// The Deployment shows whether the controller was on. If it is lost, the rights of the operator do.
+// The Deployment shows whether the controller was on. If the Deployment is lost, the ClusterRole shows it.
 TEST_F(InstallTest, AnUpgradeToModeAutoSwitchesNothingOnIfTheDeploymentIsLostOrGetsAnotherName) {
   const auto controllers = [&](const std::string& name) {
     const Json deployment = kube("lostmode").Get(kDeploymentType, name);
@@ -149,7 +149,7 @@ TEST_F(InstallTest, AnUpgradeToModeAutoSwitchesNothingOnIfTheDeploymentIsLostOrG
     EXPECT_EQ(controllers(name), "--controllers=*");
     kube("lostmode").Delete(kDeploymentType, name);
     chart.Upgrade(values);
-    EXPECT_EQ(controllers(name), "--controllers=*") << "it was on";
+    EXPECT_EQ(controllers(name), "--controllers=*") << "the controller was on before the upgrade";
     EXPECT_TRUE(writes_nodes(name));
   }
 }
@@ -170,7 +170,7 @@ TEST_F(InstallTest, AnUpgradeNeedsAModeIfTheDeploymentAndItsClusterRoleAreLost) 
   EXPECT_THAT(chart.args(), Contains("--controllers=*"));
 }
 
-TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {
+TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsPermissions) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolController.mode=Disabled"}});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
@@ -189,10 +189,10 @@ TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {
   EXPECT_FALSE(Can(chart, "create", "pods", ""));
   chart.Upgrade({"nodePoolAutoscaler.enabled=false"});
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
-  EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "it is kept, with its objects";
+  EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "the CRD and its objects must stay";
 }
 
-TEST_F(InstallTest, RightsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
+TEST_F(InstallTest, PermissionsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
   ChartInstall chart(helm(), plane(), {"jobs", "jobs"});
   for (const char* verb : {"list", "watch", "create", "delete"})
     EXPECT_FALSE(Can(chart, verb, "jobs.batch", "default")) << verb;
@@ -209,7 +209,7 @@ TEST_F(InstallTest, RightsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
   EXPECT_FALSE(Can(chart, "list", "jobs.batch", "default"));
 }
 
-TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
+TEST_F(InstallTest, AnOperatorOfOneNamespaceHasPermissionsOnlyInThatNamespace) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"narrow", "narrow", {"watchNamespace=watched"}});
   EXPECT_TRUE(Can(chart, "create", "deployments.apps", "watched"));
@@ -219,8 +219,8 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
   EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
   EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
   EXPECT_TRUE(Can(chart, "watch", "nodes", "")) << "a node in maintenance holds its pool";
-  EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "the nodes belong to the whole cluster";
-  EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is beside the operator";
+  EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "an operator of one namespace must not change nodes";
+  EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is in the operator's namespace";
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 

@@ -51,7 +51,7 @@ TEST_F(InstallTest, AFailedAtomicInstallationLeavesNoWebhookConfiguration) {
   for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
     EXPECT_EQ(kube().List(*type).size(), 0u) << type->kind;
   }
-  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "CRDs stay with their objects";
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "helm must keep the CRDs and their objects";
 }
 
 TEST_F(InstallTest, AnInstallationWithoutAnImageFailsAndTheErrorShowsTheCommands) {
@@ -69,7 +69,7 @@ TEST_F(InstallTest, AnInstallationWithoutAnImageFailsAndTheErrorShowsTheCommands
 TEST_F(InstallTest, NoPodIsScheduledToAnEdgeNode) {
   MakeNode(kube(), "edge", {{"openyurt.io/is-edge-worker", "true"}});
   const ChartInstall chart(helm(), plane(), {"edge", "edge"});
-  Eventually("the scheduler says why it places no pod", [&] {
+  Eventually("the scheduler reports why it cannot place the pod", [&] {
     const std::vector<Json> pods = kube("edge").List(kPodType);
     return !pods.empty() && pods[0].dump().find("didn't match Pod's node affinity") != std::string::npos;
   });

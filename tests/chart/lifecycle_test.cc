@@ -95,7 +95,7 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
 
   chart->Upgrade({"webhook.timeoutSeconds=7"});
   EXPECT_THAT(chart->notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": updated."));
-  EXPECT_TRUE(process->Ready()) << "the upgrade took the caBundle away: " << process->Readyz();
+  EXPECT_TRUE(process->Ready()) << "the upgrade removed the caBundle: " << process->Readyz();
   EXPECT_EQ(process->Stop(), 0);
   process = Run(*chart);
   Json paused = Daemon("web:1");
@@ -111,14 +111,15 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();
   process.reset();
-  EXPECT_FALSE(kube("life").Find(kSecretType, chart->certificate_secret())) << "the operator has made it again";
+  EXPECT_FALSE(kube("life").Find(kSecretType, chart->certificate_secret()))
+      << "the operator has created the Secret again";
   expect_untouched(first, "helm uninstall");
   Apply(Daemon("web:2"));  // no webhook and no operator runs
 
   chart = std::make_unique<ChartInstall>(helm(), plane(), ChartInstallOptions{"life", "life"});
   process = Run(*chart);
   const Json moved = WorkloadWith("web:2");
-  EXPECT_EQ(UidOf(moved), UidOf(first)) << "another workload was made";
+  EXPECT_EQ(UidOf(moved), UidOf(first)) << "the workload was recreated";
   EXPECT_EQ(process->Stop(), 0);
 
   kube("default").Delete(kYurtAppDaemonType, "web");
@@ -131,7 +132,8 @@ TEST_F(LifecycleTest, HelmTestFailsIfTheWebhookIsUnreachableOrNotCalled) {
   const ProcessResult good = RunTest(chart);
   EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
   EXPECT_THAT(good.out, AllOf(HasSubstr("spec.workloadTemplate.deploymentTemplate"), HasSubstr("condition met")));
-  EXPECT_FALSE(kube("tested").Find(kYurtAppDaemonType, chart.name() + "-test")) << "it leaves something behind";
+  EXPECT_FALSE(kube("tested").Find(kYurtAppDaemonType, chart.name() + "-test"))
+      << "helm test must delete its YurtAppDaemon";
 
   chart.Upgrade({"webhook.enabled=false"});
   EXPECT_EQ(process->Stop(), 0);
@@ -174,7 +176,7 @@ TEST_F(LifecycleTest, TheDocumentedRollbackKeepsTheNewerCrdAndInstallsAChartThat
   EXPECT_THAT(kube().Get(kCrdType, kDaemonCrd).dump(), HasSubstr("\"paused\""));
 }
 
-TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
+TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllPermissionsThatItNeeds) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
   // The operator reports an outdated CRD in an Event. The Event is in namespace "default", because CRDs are
@@ -187,9 +189,8 @@ TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
   Json daemon = Daemon("web:1");
   daemon["metadata"]["namespace"] = "watched";
   Apply(daemon);
-  Eventually("the workload is there",
-             [&] { return kube("watched").List(kDeploymentType, kPoolNameLabel).size() == 1; });
-  Eventually("the event is there", [&] {
+  Eventually("the workload exists", [&] { return kube("watched").List(kDeploymentType, kPoolNameLabel).size() == 1; });
+  Eventually("the event exists", [&] {
     const std::vector<Json> events = kube("default").List(kEventType);
     return std::any_of(events.begin(), events.end(),
                        [](const Json& event) { return StringAt(event, {"reason"}) == "OutdatedCRD"; });

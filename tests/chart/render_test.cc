@@ -189,7 +189,7 @@ std::string Text(const Values& values) {
 
 class RenderTest : public ChartTest {};
 
-TEST_F(RenderTest, HelmLintReportsNoFault) {
+TEST_F(RenderTest, HelmLintReportsNoError) {
   const ProcessResult result = helm().Try({"lint", "--strict", "--kube-version", "1.34.0", helm().chart()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, Not(HasSubstr("[WARNING]")));
@@ -354,7 +354,7 @@ TEST_F(RenderTest, OnlyTheReplicasAreEndpointsOfTheServices) {
     EXPECT_TRUE(selector == At(TheOne(objects, "Deployment"), "/spec/template/metadata/labels"));
     Json labels = At(test_pod, "/metadata/labels");
     labels.update(selector);
-    EXPECT_NE(labels, At(test_pod, "/metadata/labels")) << "the pod of helm test would get admission reviews";
+    EXPECT_NE(labels, At(test_pod, "/metadata/labels")) << "the Service must not select the pod of helm test";
   }
 }
 
@@ -415,7 +415,7 @@ TEST_F(RenderTest, ObjectsOfTheAutoscalerAreRenderedOnlyIfItIsEnabled) {
       TheOne(Admitted({"nodePoolAutoscaler.enabled=true", "watchNamespace=default"}), "ClusterRole", "-capacity")
           .dump(),
       HasSubstr("events.k8s.io"))
-      << "pods wait in every namespace";
+      << "pending pods may be in any namespace";
   EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
   const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
   ASSERT_EQ(configuration.at("webhooks").size(), 2u);
@@ -444,7 +444,7 @@ TEST_F(RenderTest, NetworkPolicyAllowsReviewsFromTheGivenPeersOrFromAll) {
   const auto rule = [&](const Values& values) {
     const Json ingress = At(TheOne(Admitted(values), "NetworkPolicy"), "/spec/ingress");
     EXPECT_EQ(At(ingress, "/0/ports/0/port"), "webhook");
-    EXPECT_TRUE(At(ingress, "/1/from").is_null()) << "metrics have peers of their own";
+    EXPECT_TRUE(At(ingress, "/1/from").is_null()) << "the metrics have other peers";
     return At(ingress, "/0/from");
   };
   EXPECT_TRUE(rule({"networkPolicy.enabled=true"}).is_null());

@@ -84,7 +84,7 @@ class TakeoverTest : public ChartTest {
       daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
           "example.org/app:0";
     });
-    Eventually("it is rolled out", [&]() -> std::string {
+    Eventually("the daemon is rolled out", [&]() -> std::string {
       const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
       return At(status, "/currentRevision") == oldest ? "" : status.dump();
     });
@@ -102,9 +102,9 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
 
   const ChartInstall chart(helm(), plane(), {"taken", "taken"});
   auto process = Run(chart);
-  Eventually("it is Ready under OpenYurt's CRD", [&] { return ReadyStatus() == "True"; });
+  Eventually("the daemon is Ready with OpenYurt's CRD", [&] { return ReadyStatus() == "True"; });
   EXPECT_EQ(At(work().Get(kYurtAppDaemonType, "web"), "/status/updateRevision"), Json())
-      << "this CRD is not the old one";
+      << "the CRD must lack this project's fields at first";
   EXPECT_EQ(State(), before);
 
   EXPECT_EQ(process->Stop(), 0);
@@ -116,7 +116,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
                    std::string(YAD_SOURCE_DIR) + "/crds/apps.openyurt.io_yurtappdaemons.yaml"});
   EXPECT_EQ(process->Stop(), 0);
   process = Run(chart);
-  Eventually("status is whole", [&] {
+  Eventually("status has all fields of this operator", [&] {
     const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
     return At(status, "/updateRevision") == OpenYurtRevisions("web").back() &&
            At(status, "/currentRevision") == OpenYurtRevisions("web").back() && At(status, "/readyPools") == 2;

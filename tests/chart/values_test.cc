@@ -161,7 +161,7 @@ TEST_F(ValuesTest, RolesAllowJobsOnlyIfChecksMayRunJobs) {
   }
 }
 
-TEST_F(ValuesTest, PrefetchAddsRightsOnDaemonSetsAndItsImageIsAFlag) {
+TEST_F(ValuesTest, PrefetchAddsPermissionsOnDaemonSetsAndItsImageIsAFlag) {
   for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
            {{"prefetch.enabled=true"}, "ClusterRole", nullptr},
            {{"prefetch.enabled=true", "watchNamespace=default"}, "Role", "default"}}) {

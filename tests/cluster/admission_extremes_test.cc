@@ -81,7 +81,7 @@ TEST_F(AdmissionExtremesTest, TooDeepManifestsAreRejectedAndBlockNoOtherRequest)
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web created\n");
 }
 
-TEST_F(AdmissionExtremesTest, OnlyTheFirstHundredOfAThousandFaultsAreReported) {
+TEST_F(AdmissionExtremesTest, OnlyTheFirstHundredOfAThousandErrorsAreReported) {
   if (!HasControlPlane()) return;
   Json daemon = Complete("web");
   daemon["spec"]["overrides"] = Json::array();

@@ -109,7 +109,8 @@ TEST_F(CaRotationTest, OperatorContinuesWithTheNewCertificatesAndMissesNoChange)
   plane_->RunScript("stop-apiserver");
   const WallTime since = std::chrono::system_clock::now();
   plane_->RunScript("start-apiserver");
-  Eventually("the API answers with the new certificates", [&] { return client_->GetRaw("/readyz").has_value(); });
+  Eventually("the apiserver responds with the new certificates",
+             [&] { return client_->GetRaw("/readyz").has_value(); });
   SetImage("example.org/app:2");
   kube_->Delete(kDeploymentType, NameOf(before.at("a")));
   AddPool("d");

@@ -39,7 +39,7 @@ class CapacityTest : public ClusterTest {
                               {"spec", {{"taints", {{{"key", "spare"}, {"effect", "NoSchedule"}}}}}},
                               {"status", {{"capacity", resources}, {"allocatable", resources}}}});
     spares_.push_back(name);
-    Eventually("the node is Ready and may be scheduled on", [&] {
+    Eventually("the node is Ready and schedulable", [&] {
       const Json node = GetNode(name);
       return ParseNode(node).ready() && At(node, "/spec/taints").size() == 1;
     });
@@ -137,7 +137,7 @@ TEST_F(CapacityTest, APendingPodGetsASpareNodeThatIsReleasedWhenItIsIdle) {
   WaitForPhase(small, "InUse");
   EXPECT_EQ(PhaseOf(large), "");
   EXPECT_EQ(StringAt(GetNode(small), {"metadata", "labels", "region"}), "east");
-  Eventually("status says so", [&] {
+  Eventually("status counts the node as leased", [&] {
     const Json status = StatusOf(pool);
     return status.value("leased", 0) == 1 && status.value("inUse", 0) == 1;
   });
@@ -150,8 +150,8 @@ TEST_F(CapacityTest, APendingPodGetsASpareNodeThatIsReleasedWhenItIsIdle) {
   EXPECT_THAT(At(GetNode(small), "/spec/taints").dump(), HasSubstr(kReleasingTaint));
   WaitForPhase(small, "");
   EXPECT_EQ(WithoutTimes(GetNode(small)), WithoutTimes(before));
-  Eventually("its end is reported", [&] { return Events(small).contains("NodeReleased"); });
-  Eventually("status counts none", [&] { return StatusOf(pool).value("leased", -1) == 0; });
+  Eventually("the release is reported", [&] { return Events(small).contains("NodeReleased"); });
+  Eventually("status counts no leased node", [&] { return StatusOf(pool).value("leased", -1) == 0; });
 }
 
 TEST_F(CapacityTest, APodUsesAStandbyNodeAndTheStandbyIsRefilled) {
@@ -183,7 +183,7 @@ TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeIsAdded) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // creation times are whole seconds
   const std::string large = AddSpare("large", "8");
   Eventually("the pod runs", [&] { return NodeOfPod("p") == large; });
-  Eventually("nothing is short any more", [&] { return At(StatusOf(pool), "/shortages").empty(); });
+  Eventually("status has no shortage", [&] { return At(StatusOf(pool), "/shortages").empty(); });
 }
 
 TEST_F(CapacityTest, ANodeIsNotReleasedIfAPodIsScheduledToItDuringTheRelease) {
@@ -221,7 +221,7 @@ TEST_F(CapacityTest, ModeAutoStopsWithAConditionIfThePoolLabelCannotBeChanged) {
                                    {"message", "a node's pool can't be changed"}}}}}}});
   kube().Create(kPolicyBindingType, {{"metadata", {{"name", policy}}},
                                      {"spec", {{"policyName", policy}, {"validationActions", {"Deny"}}}}});
-  Eventually("the policy is in force", [&] {
+  Eventually("the apiserver enforces the policy", [&] {
     WriteOptions dry_run;
     dry_run.dry_run = true;
     const Json patch{{"metadata", {{"labels", {{kNodePoolLabel, pool}}}}}};
@@ -230,9 +230,9 @@ TEST_F(CapacityTest, ModeAutoStopsWithAConditionIfThePoolLabelCannotBeChanged) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("the refusal is reported", [&] { return ReadyReason(pool) == "LabelChangeRefused"; });
+  Eventually("the rejected change of the label is reported", [&] { return ReadyReason(pool) == "LabelChangeRefused"; });
   EXPECT_THAT(At(StatusOf(pool), "/conditions").dump(), HasSubstr("a node's pool can't be changed"));
-  Eventually("the waiting pod is reported all the same",
+  Eventually("the shortage is reported with reason Stopped",
              [&] { return At(StatusOf(pool), "/shortages/0/reason") == "Stopped"; });
   EXPECT_TRUE(Events(pool).contains("LabelChangeRefused"));
   kube().Delete(kPolicyBindingType, policy);
@@ -245,7 +245,7 @@ TEST_F(CapacityTest, APoolWithHostNetworkLeasesNoNode) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("it is reported", [&] { return ReadyReason(pool) == "HostNetwork"; });
+  Eventually("condition Ready has reason HostNetwork", [&] { return ReadyReason(pool) == "HostNetwork"; });
   EXPECT_EQ(PhaseOf(node), "");
 }
 
@@ -256,7 +256,7 @@ TEST_F(CapacityTest, AnInvalidLeaseIsReportedAndItsNodeIsNotChanged) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("the junk is reported", [&] { return Events(node).contains("InvalidLease"); });
+  Eventually("the invalid lease is reported", [&] { return Events(node).contains("InvalidLease"); });
   Eventually("no pool gets the node", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "NoCapacity"; });
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation}), "[1,");
 }
@@ -303,23 +303,23 @@ class CapacityCrashTest : public CapacityTest {
   }
 
   // Starts an operator, and kills it after its first write.
-  void Live() {
+  void RunUntilFirstWrite() {
     gate_.Hold();
     StartAutoscaler();
     gate_.Arm(op().pid(), 1);
   }
 
   // From now on, kills the operator after each write, and starts it again.
-  void BeginDying() {
-    Live();
+  void KillAfterEachWrite() {
+    RunUntilFirstWrite();
     thread_ = std::jthread([this](std::stop_token stop) {
       while (!stop.stop_requested()) {
         if (gate_.killed()) {
           KillOperator();
           gate_.Disarm();
-          ++lives_;
+          ++processes_;
           gate_.Reopen();
-          Live();
+          RunUntilFirstWrite();
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
@@ -330,7 +330,7 @@ class CapacityCrashTest : public CapacityTest {
   WriteGate gate_;
   std::unique_ptr<FaultProxy> proxy_;
   std::string through_;
-  std::atomic<int> lives_ = 0;
+  std::atomic<int> processes_ = 0;
   std::jthread thread_;
 };
 
@@ -339,7 +339,7 @@ TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARel
   const std::string node = AddSpare("n1");
   const std::string other = AddSpare("n2");
   const Json before = GetNode(node);
-  BeginDying();
+  KillAfterEachWrite();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
   Eventually("the pod runs", [&] { return NodeOfPod("p") == node; });
@@ -348,10 +348,10 @@ TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARel
   DeletePod("p");
   WaitForPhase(node, "Releasing");
   WaitForPhase(node, "");
-  EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
+  EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "the node is only partly released";
   EXPECT_EQ(PhaseOf(other), "");
   // The writes: a lease with two or three phases, a release in two steps, and updates of the status.
-  EXPECT_GE(lives_, 6);
+  EXPECT_GE(processes_, 6);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ void Cell::RememberWorkloads() {
 void Cell::WatchWorkloads() { watch_ = std::make_unique<WorkloadWatch>(kube().client(), type(), ns(), kCellDaemon); }
 
 void Cell::WaitUntil(const Wanted& wanted) {
-  Eventually("the cluster is as wanted", [&] { return DifferenceFrom(wanted); });
+  Eventually("the cluster has the expected state", [&] { return DifferenceFrom(wanted); });
 }
 
 std::string Cell::DifferenceFrom(const Wanted& wanted) {
@@ -122,7 +122,7 @@ void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
   // If a patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch has also observed.
-  Eventually("the watch has seen everything",
+  Eventually("the watch has observed all changes",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }
 

@@ -111,7 +111,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     gate_.Arm(op().pid(), at);
     std::string first;  // tls.crt
     std::set<std::string> trusted;
-    Eventually("it was killed, or the first pair is replaced", [&] {
+    Eventually("the operator was killed, or has replaced the first certificate", [&] {
       if (trusted.empty() && WhyNotAgreed().empty()) {
         first = InSecret("tls.crt");
         trusted = Certificates(InSecret("ca.crt"));
@@ -130,17 +130,18 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     EXPECT_EQ(next.empty(), at <= kMaking || at == kWrites);
     for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
       const std::set<std::string> now = Certificates(Trusted(*type));
-      EXPECT_TRUE(std::includes(now.begin(), now.end(), trusted.begin(), trusted.end())) << "what was served";
+      EXPECT_TRUE(std::includes(now.begin(), now.end(), trusted.begin(), trusted.end()))
+          << "the caBundle lost a CA of the served certificate";
     }
     StartAgain();
-    Eventually("Secret and configurations agree", [&] { return WhyNotAgreed(); });
-    Eventually("the apiserver calls it", [&] { return WhyReviewFailed(); });
+    Eventually("the Secret and the configurations agree", [&] { return WhyNotAgreed(); });
+    Eventually("the apiserver calls the webhook", [&] { return WhyReviewFailed(); });
     if (!replacing_) {
-      EXPECT_EQ(InSecret("tls.crt"), served) << "another pair was made";
+      EXPECT_EQ(InSecret("tls.crt"), served) << "the next process made another certificate";
     }
     if (!next.empty()) {
-      Eventually("the next pair is the one that was made", [&] { return InSecret("tls.crt") == next; });
-      Eventually("the apiserver calls it still", [&] { return WhyReviewFailed(); });
+      Eventually("the Secret contains the next certificate", [&] { return InSecret("tls.crt") == next; });
+      Eventually("the apiserver still calls the webhook", [&] { return WhyReviewFailed(); });
     }
     KillOperator();
     EXPECT_EQ(Sequence(before).substr(0, replacing_ ? kWrites : std::string::npos),

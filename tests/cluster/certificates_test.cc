@@ -203,7 +203,7 @@ TEST_F(ClusterCertificatesTest, NoCallFailsWhileCertificatesRotateAndTheSecretIs
   std::vector<std::string> failures = FailuresDuringRotations();
   if (!failures.empty()) {
     // On a slow machine, a certificate that is valid for only 10 s can expire before its replacement is served.
-    std::cerr << "once more with a longer validity, because of: " << failures.front() << "\n";
+    std::cerr << "repeated with a longer validity, because of: " << failures.front() << "\n";
     StopReplicas();
     kube().Delete(kSecretType, kSecret);
     StartReplicas("1m");
@@ -221,7 +221,7 @@ TEST_F(ClusterCertificatesTest, EmptiedCaBundlesAndRecreatedConfigurationsAreRep
   kube().Delete(kMutatingType, Name());
   kube().Create(kMutatingType, Configuration(kMutatingType, Name(), "yurtappdaemons"));
   Eventually("the apiserver trusts both replicas again", [&] { return WhyNotCreated("web"); });
-  for (const auto& replica : replicas_) Eventually("it is ready", [&] { return replica->Readyz() == "ok\n"; });
+  for (const auto& replica : replicas_) Eventually("the replica is ready", [&] { return replica->Readyz() == "ok\n"; });
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ INSTANTIATE_ONE_KIND(ChecksTest, WorkloadKind::kDeployment);
 
 TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
   Deployed({"a", "b"}, JobCheck());
-  EXPECT_THAT(JobsIn("a"), SizeIs(0)) << "creations are not checked";
+  EXPECT_THAT(JobsIn("a"), SizeIs(0)) << "a created workload needs no check";
   SetImage("web", "example.org/app:2");
   WaitUntilRolledOut("example.org/app:2");
   const Json first = JobIn("a"), second = JobIn("b");
@@ -78,7 +78,7 @@ TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
 
   SetImage("web", "example.org/app:3");
   WaitUntilRolledOut("example.org/app:3");
-  Eventually("only the last Job of each pool stays", [&] {
+  Eventually("only the last Job of each pool exists", [&] {
     return JobsIn("a").size() == 1 && JobsIn("b").size() == 1 && UidOf(JobIn("a")) != UidOf(first) &&
            UidOf(JobIn("b")) != UidOf(second);
   });
@@ -109,7 +109,7 @@ TEST_P(ChecksTest, FailedJobStopsTheRolloutAndANewLeaderDoesNotContinueIt) {
   EXPECT_THAT(JobsIn("b"), SizeIs(0));
 
   kube().Delete(kJobType, NameOf(JobIn("a")));
-  Eventually("the check is repeated", [&] { return UidOf(JobIn("a")) != uid; });
+  Eventually("the operator has created the Job again", [&] { return UidOf(JobIn("a")) != uid; });
   WaitForPhase("a", "Failed");
 }
 
@@ -124,7 +124,7 @@ TEST_P(ChecksTest, JobThatTheServerRejectsFailsTheCheck) {
   EXPECT_EQ(ImageIn("b"), "example.org/app:1");
 }
 
-TEST_P(ChecksTest, PoolWaitsForAConditionOfItsWorkloadAlsoAfterALeaderChange) {
+TEST_P(ChecksTest, PoolWaitsForAConditionOfItsWorkloadEvenAfterALeaderChange) {
   Deployed({"a", "b"}, {{"name", "tested"}, {"condition", {{"type", "example.org/Tested"}}}});
   SetImage("web", "example.org/app:2");
   const Json verifying = WaitForPhase("a", "Verifying");

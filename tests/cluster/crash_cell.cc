@@ -29,7 +29,7 @@ int CrashCell::Play(Prepare prepare, Act act, int at) {
 
   gate_.Arm(op().pid(), at);
   const Wanted wanted = act(*this);
-  Eventually("it was killed, or is done",
+  Eventually("the operator was killed, or the cluster has the expected state",
              [&]() -> std::string { return gate_.killed() ? std::string() : DifferenceFrom(wanted); });
   const int count = gate_.Disarm();
   if (gate_.killed()) {

@@ -34,7 +34,7 @@ Wanted RollOut(CrashCell& cell) {
 }
 std::optional<Wanted> TwoRevisions(CrashCell& cell) {
   Create(cell);
-  Eventually("the first revision is everywhere", [&] {
+  Eventually("all pools have the first revision", [&] {
     return StringAt(cell.GetDaemon(kCellDaemon), {"status", "currentRevision"}) != "";
   });
   return RollOut(cell);
@@ -282,7 +282,7 @@ TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
     const std::string at = std::to_string(outcome.at);
     if (!outcome.failure.empty()) {
       ADD_FAILURE() << (outcome.at == 0 ? "never killed" : "killed after write " + at)
-                    << "; once more: YAD_CRASH_AT=" << at << " build/release/bin/cluster_test --gtest_filter='"
+                    << "; repeat it with: YAD_CRASH_AT=" << at << " build/release/bin/cluster_test --gtest_filter='"
                     << test->test_suite_name() << "." << test->name() << "'\n  " << outcome.failure;
     } else if (outcome.at == 0) {
       EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";

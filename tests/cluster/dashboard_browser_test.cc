@@ -67,7 +67,7 @@ TEST_P(DashboardBrowserTest, PageShowsAnOutageOfTheApiserverInChromium) {
 }
 
 TEST_P(DashboardBrowserTest, TilesOfFiveThousandPoolsArePaintedInChromium) {
-  if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
+  if (!RunsEverything()) GTEST_SKIP() << "takes a minute; set YAD_ALL=1";
   StartOperator();
   const int count = 5000;
   for (int i = 0; i < count; ++i) AddPool("p" + std::to_string(10000 + i));

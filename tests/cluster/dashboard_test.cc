@@ -149,7 +149,7 @@ TEST_P(DashboardTest, UserWithoutPermissionsSeesADaemonAndChangesNothing) {
   const Json permissions = GetJson("api/permissions?daemon=" + Key());
   for (const auto& [action, given] : permissions.items()) EXPECT_EQ(given, false) << action;
   const Json pool = GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"));
-  EXPECT_FALSE(pool.contains("hold")) << "it is not known";
+  EXPECT_FALSE(pool.contains("hold")) << "a user who may not read NodePools must not see a hold";
   EXPECT_EQ(pool["permissions"], Json({{"hold", false}, {"restart", false}}));
   const Json before = GetDaemon("web");
   for (Json request : std::vector<Json>{{{"action", "pause"}},

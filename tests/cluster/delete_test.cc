@@ -22,7 +22,7 @@ TEST_P(DeleteTest, DeletionOfADaemonDeletesAllItsObjects) {
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "has two revisions", [&](const Json&) { return Revisions("web").size() == 2; });
   Kubectl({"delete", "yad", "web", "--wait=true", "--timeout=180s"});
-  Eventually("nothing is left", [&]() -> std::string {
+  Eventually("all objects of the daemon are deleted", [&]() -> std::string {
     for (const ResourceType& one : {type(), kReplicaSetType, kControllerRevisionType, kPodType, kServiceType}) {
       const auto left = kube().List(one);
       if (!left.empty()) return one.resource + ": " + std::to_string(left.size());
@@ -58,7 +58,7 @@ TEST_P(DeleteTest, OrphanedWorkloadsAreKeptAndANewDaemonOfThatNameAdoptsThem) {
     EXPECT_EQ(At(service, "/metadata/ownerReferences/0/uid"), UidOf(GetDaemon("web")));
   }
   for (const auto& [pool, workload] : ByPool("web")) {
-    EXPECT_EQ(UidOf(workload), UidOf(before.at(pool))) << "a second workload was made for " << pool;
+    EXPECT_EQ(UidOf(workload), UidOf(before.at(pool))) << "the workload was recreated in " << pool;
     EXPECT_EQ(PodTemplate(workload), PodTemplate(before.at(pool)));
   }
 }
@@ -87,10 +87,10 @@ TEST_P(DeleteTest, NothingIsWrittenForADaemonThatIsBeingDeleted) {
     EXPECT_NE(write.name.rfind("web-", 0), 0U) << write.verb << " " << write.resource << " " << write.name;
   }
   kube().MergePatch(kYurtAppDaemonType, "web", {{"metadata", {{"finalizers", nullptr}}}});
-  Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
+  Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
 }
 
-TEST_P(DeleteTest, ADaemonThatIsRecreatedAtOnceGetsItsOwnWorkloads) {
+TEST_P(DeleteTest, ADaemonThatIsRecreatedImmediatelyGetsItsOwnWorkloads) {
   StartOperator();
   const auto pools = AddPools(3);
   CreateDaemon(Daemon("web"));
@@ -99,7 +99,8 @@ TEST_P(DeleteTest, ADaemonThatIsRecreatedAtOnceGetsItsOwnWorkloads) {
   CreateDaemon(Daemon("web"));
   WaitForPools("web", pools);
   WaitUntilReady("web");
-  Eventually("the first one's workloads are collected", [&] { return kube().List(type()).size() == 3; });
+  Eventually("the garbage collector has deleted the first daemon's workloads",
+             [&] { return kube().List(type()).size() == 3; });
   WaitForPools("web", pools);
 }
 

@@ -96,7 +96,7 @@ class DiagnosisTest : public BothKinds {
     Say(pool, status);
   }
   Json WaitForReason(const std::string& pool, const std::string& reason) {
-    const Json daemon = WaitForStatus("web", pool + " tells " + reason, [&](const Json& status) {
+    const Json daemon = WaitForStatus("web", pool + " reports " + reason, [&](const Json& status) {
       return StringAt(PoolStatus({{"status", status}}, pool), {"reason"}) == reason;
     });
     return PoolStatus(daemon, pool);
@@ -178,7 +178,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
   const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));
   Say(pools["image"], Waits("ImagePullBackOff", "Back-off pulling image \"example.org/app:1\""));
-  Eventually("all have been looked at again", [&] { return PodLists() >= lists + 7; });
+  Eventually("the operator has read the pods of all pools again", [&] { return PodLists() >= lists + 7; });
   EXPECT_THAT(ToString(WritesSince(begin)), IsEmpty());
   Say(pools["image"], Runs());
   WaitForStatus("web", "image is Ready", [&](const Json& status) {
@@ -214,7 +214,8 @@ TEST_P(FailingRevisionTest, FailureIsReportedAndTheStateStaysReadyWhileTheOldRev
   Say(pool, Waits("ErrImagePull", "no such tag"), "example.org/app:2");
   const Json told = WaitForReason(pool, "ImagePullBackOff");
   EXPECT_EQ(StringAt(told, {"state"}), "Ready") << told;
-  const Json daemon = WaitForStatus("web", "it has failed", [](const Json& s) { return At(s, "/failedPools") == 1; });
+  const Json daemon =
+      WaitForStatus("web", "the pool has failed", [](const Json& s) { return At(s, "/failedPools") == 1; });
   const Json failed = PoolStatus(daemon, pool);
   EXPECT_EQ(StringAt(failed, {"state"}), "Ready") << failed;
   EXPECT_EQ(StringAt(failed, {"reason"}), "ImagePullBackOff") << failed;

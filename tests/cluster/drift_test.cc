@@ -24,7 +24,7 @@ TEST_P(DriftOnceTest, ADeletedWorkloadIsRecreatedWithItsName) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().Delete(type(), NameOf(before));
-  Eventually("it is there again", [&] { return UidOf(WorkloadOf("web", pool)) != UidOf(before); });
+  Eventually("the workload is recreated", [&] { return UidOf(WorkloadOf("web", pool)) != UidOf(before); });
   EXPECT_EQ(NameOf(WorkloadOf("web", pool)), NameOf(before));
   WaitUntilReady("web");
 }
@@ -38,7 +38,7 @@ TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
     workload["spec"]["replicas"] = 3;
     workload["metadata"]["annotations"].erase(kRefNodePoolAnnotation);
   });
-  Eventually("it is as it was", [&]() -> std::string {
+  Eventually("the workload is restored", [&]() -> std::string {
     const Json now = kube().Get(type(), NameOf(before));
     Json wanted_spec = At(before, "/spec");
     return At(now, "/spec") == wanted_spec && Annotation(now, kRefNodePoolAnnotation) == pool ? "" : now.dump();
@@ -58,7 +58,7 @@ TEST_P(DriftOnceTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision)
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
   SetImage("web", "example.org/app:2");
-  Eventually("the next revision has it again", [&] {
+  Eventually("the next revision restores the annotation", [&] {
     const Json now = WorkloadOf("web", pool);
     return ImageOf(now) == "example.org/app:2" && !Annotation(now, kRenderedFromAnnotation).empty();
   });
@@ -77,9 +77,9 @@ TEST_P(DriftTest, FieldsThatOtherClientsAddAreKept) {
   });
   // A repair and a new revision must both keep the fields of other clients.
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
-  Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
+  Eventually("the operator's label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there",
+  Eventually("the workload has the new image",
              [&] { return StringAt(*Container(WorkloadOf("web", pool), "main"), {"image"}) == "example.org/app:2"; });
   const Json now = WorkloadOf("web", pool);
   EXPECT_EQ(Label(now, "theirs"), "1");
@@ -100,7 +100,7 @@ TEST_P(DriftOnceTest, ARolloutRestartIsKept) {
   Eventually("the label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
+  Eventually("the workload has the new image", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
   EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
 }
 
@@ -113,12 +113,13 @@ TEST_P(DriftOnceTest, ScalingIsKeptIfTheTemplateHasNoReplicas) {
   const std::string name = NameOf(WorkloadOf("web", pool));
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 1);  // the apiserver's default
   Kubectl({"scale", "--replicas=3", type().resource + "/" + name});
-  WaitForStatus("web", "three run", [](const Json& status) { return At(status, "/readyReplicas") == 3; });
+  WaitForStatus("web", "three replicas are ready",
+                [](const Json& status) { return At(status, "/readyReplicas") == 3; });
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
+  Eventually("the workload has the new image", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
 }
 
@@ -130,7 +131,7 @@ TEST_P(DriftOnceTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
   WaitUntilReady("web");
   const std::string name = NameOf(WorkloadOf("web", pool));
   Kubectl({"scale", "--replicas=5", type().resource + "/" + name});
-  Eventually("replicas are 2 again", [&] { return At(kube().Get(type(), name), "/spec/replicas") == 2; });
+  Eventually("the workload has 2 replicas again", [&] { return At(kube().Get(type(), name), "/spec/replicas") == 2; });
   PatchTemplate("web", {{"spec", {{"replicas", nullptr}}}});
   WaitUntilObserved("web");
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 2);
@@ -145,9 +146,9 @@ TEST_P(DriftOnceTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIs
   const Json before = WorkloadOf("web", pool);
   // Because it lacks the label pool-name, the workload leaves the operator's watch as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
-  Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
+  Eventually("label pool-name is restored", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
-  Eventually("all labels are back", [&] {
+  Eventually("all labels are restored", [&] {
     return At(kube().Get(type(), NameOf(before)), "/metadata/labels") == At(before, "/metadata/labels");
   });
   EXPECT_EQ(UidOf(WorkloadOf("web", pool)), UidOf(before));
@@ -158,7 +159,7 @@ TEST_P(DriftOnceTest, ARemovedOwnerReferenceIsRestored) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"ownerReferences", nullptr}}}});
-  Eventually("it is ours again", [&] { return UidOf(WorkloadOf("web", pool)) == UidOf(before); });
+  Eventually("the daemon controls the workload again", [&] { return UidOf(WorkloadOf("web", pool)) == UidOf(before); });
   EXPECT_EQ(kube().List(type()).size(), 1U);
 }
 
@@ -167,7 +168,7 @@ TEST_P(DriftOnceTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);
   WaitForPools("web", {});
-  Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
+  Eventually("the operator's workload is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
   const Json pod_labels = {{"app", "foreign"}};
   Json foreign = {{"metadata", {{"name", NameOf(ours)}}},
                   {"spec",
@@ -180,7 +181,7 @@ TEST_P(DriftOnceTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   const std::string uid = UidOf(kube().Create(type(), foreign));
   const std::string good = AddPool("good");
   Select(pool);
-  const Json daemon = WaitForStatus("web", "the conflict shows", [&](const Json& status) {
+  const Json daemon = WaitForStatus("web", "the conflict is reported", [&](const Json& status) {
     const Json entry = PoolStatus({{"status", status}}, pool);
     return StringAt(entry, {"phase"}) == "Failed" && StringAt(entry, {"reason"}) == "WorkloadConflict" &&
            At(status, "/readyPools") == 1;
@@ -205,7 +206,7 @@ TEST_P(DriftOnceTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabel
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);
   WaitForPools("web", {});
-  Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
+  Eventually("the operator's workload is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
   // A copy of the operator's workload with another controller. The controller exists, so the garbage collector keeps
   // the copy.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
@@ -218,7 +219,7 @@ TEST_P(DriftOnceTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabel
   foreign["metadata"]["ownerReferences"][0]["uid"] = UidOf(kube().Get(kNamespaceType, ns()));
   const std::string uid = UidOf(kube().Create(type(), foreign));
   Select(pool);
-  WaitForStatus("web", "the conflict shows", [&](const Json& status) {
+  WaitForStatus("web", "the conflict is reported", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, pool), {"reason"}) == "WorkloadConflict";
   });
   const Json after = kube().Get(type(), NameOf(ours));

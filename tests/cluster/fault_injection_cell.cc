@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // A new operator waits up to 15 s for the lease of a killed operator, and on a busy machine may lose it again.
-constexpr milliseconds kUntilAllIsWell = seconds(120);
+constexpr milliseconds kRecoveryTimeout = seconds(120);
 constexpr std::size_t kFaultsInStory = 60;
 
 const ResourceType kRoleType{"rbac.authorization.k8s.io", "v1", "roles", "Role", true};
@@ -145,7 +145,7 @@ void FaultInjectionCell::WaitUntilAllIsWell(const std::string& what) {
         Supervise();
         return Difference();
       },
-      kUntilAllIsWell);
+      kRecoveryTimeout);
   Log("all is well");
 }
 

@@ -29,7 +29,7 @@ TEST(FaultInjectionTest, ClusterMatchesTheSpecsAfterRandomFaultsAndChanges) {
                                               [](FaultInjectionCell& cell) { cell.Play(); });
   });
   for (std::size_t i = 0; i < seeds.size(); ++i) {
-    EXPECT_EQ(failures[i], "") << "once more: YAD_SEED=" << seeds[i]
+    EXPECT_EQ(failures[i], "") << "repeat with YAD_SEED=" << seeds[i]
                                << " build/release/bin/cluster_test --gtest_filter='FaultInjectionTest.*'";
   }
   std::cout << "[    seeds ] " << seeds.size() << "\n";

@@ -100,8 +100,7 @@ void ClusterTest::TearDown() {
   if (plane_ == nullptr) return;
   if (operator_ != nullptr) {
     const std::optional<int> code = operator_->ExitCode();
-    if (operator_expected_ && code.has_value())
-      ADD_FAILURE() << "the operator ended by itself with exit code " << *code;
+    if (operator_expected_ && code.has_value()) ADD_FAILURE() << "the operator exited by itself with code " << *code;
     if (HasFailure()) {
       std::cerr << "---- the operator's log, " << log_file_ << "\n" << Tail(ReadFile(log_file_), 60) << "----\n";
     }

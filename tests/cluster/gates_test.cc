@@ -130,7 +130,7 @@ TEST_P(GatesTest, PercentGroupIsUpdatedFirstAndKeepsItsPoolsWhenPoolsJoinAndAfte
   const Json groups = {{{"name", "canary"}, {"percent", 30}},
                        {{"name", "rest"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}};
   Deploy({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});
-  EXPECT_EQ(Annotation(Revisions("web").back(), kPercentGroupsAnnotation), "") << "no rollout has begun";
+  EXPECT_EQ(Annotation(Revisions("web").back(), kPercentGroupsAnnotation), "") << "no rollout has started yet";
   SetImage("web", "example.org/app:2");
   const std::string update = StringAt(WaitForProgress("WaitingForApproval"), {"status", "updateRevision"});
   const auto updated = [&] {

@@ -61,7 +61,7 @@ std::size_t Fit(const std::vector<std::string>& pattern, std::size_t p, const st
 
 }  // namespace
 
-bool GuideCommand::Looks() const {
+bool GuideCommand::OnlyReads() const {
   const auto begins = [&](std::string_view verb) { return text.starts_with(verb); };
   return begins("kubectl get ") || begins("kubectl describe ") || begins("kubectl events ");
 }

@@ -14,7 +14,7 @@ struct GuideCommand {
   bool fails = false;               // the page expects a failure
 
   // Returns whether the command only reads. The test may repeat it until its output matches.
-  bool Looks() const;
+  bool OnlyReads() const;
 };
 
 // Returns the commands of all blocks "```console":

@@ -109,7 +109,7 @@ class GuideTest : public InstalledTest {
       for (const GuideCommand& command : CommandsOf(PageText(page))) {
         at = "docs/guide/" + page + ".md:" + std::to_string(command.line);
         const std::string what = "$ " + command.text;
-        if (command.Looks()) {
+        if (command.OnlyReads()) {
           // Each process of kubectl needs a fifth of a second of CPU, and eight pages wait at the same time.
           Eventually(what, [&, again = false]() mutable {
             if (std::exchange(again, true)) std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -173,16 +173,16 @@ TEST(GuidePageTest, CommandsAreParsedAsInAShellAndTheNextLinesAreTheirOutput) {
   EXPECT_EQ(commands[0].line, 6);
   EXPECT_EQ(commands[0].text, "kubectl get \\\n    pods");
   EXPECT_THAT(commands[0].answer, ElementsAre("NAME"));
-  EXPECT_TRUE(commands[0].Looks());
+  EXPECT_TRUE(commands[0].OnlyReads());
   EXPECT_EQ(commands[1].text, "cat > f <<EOF\n$ a\nEOF");
   EXPECT_THAT(commands[1].answer, IsEmpty());
-  EXPECT_FALSE(commands[1].Looks());
+  EXPECT_FALSE(commands[1].OnlyReads());
   EXPECT_FALSE(commands[2].fails);
   EXPECT_EQ(commands[3].line, 15);
   EXPECT_TRUE(commands[3].fails);
 }
 
-TEST(GuidePageTest, AnInvalidBlockIsAFault) {
+TEST(GuidePageTest, AnInvalidBlockIsAnError) {
   EXPECT_THROW(CommandsOf("```console\nkubectl get pods\n```\n"), TestFailure);
   EXPECT_THROW(CommandsOf("```console\n$ kubectl get pods\n"), TestFailure);
   EXPECT_THROW(CommandsOf("```console\n$ cat <<EOF\n```\n"), TestFailure);

@@ -70,7 +70,7 @@ class HaTest : public ClusterTest {
   // Blocks until a replica other than the first leads. Returns its index.
   std::size_t AwaitNewLeader() {
     std::size_t leader = 0;
-    Eventually("another leads", [&] {
+    Eventually("another replica leads", [&] {
       for (std::size_t i = 1; i < replicas_.size(); ++i) {
         if (Leads(replica(i))) leader = i;
       }
@@ -79,7 +79,7 @@ class HaTest : public ClusterTest {
     return leader;
   }
   void AwaitTheMiddle() {
-    Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
+    Eventually("at least five workloads exist", [&] { return kube().List(type()).size() >= 5; });
   }
   Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
 
@@ -132,14 +132,14 @@ TEST_F(HaTest, AnotherReplicaReplacesAKilledLeaderDespiteWrongClocks) {
     if (i == 0) AwaitLeader(0);
   }
   const WallTime renewed = ParseTime(StringAt(LeaseSpec(), {"renewTime"}));
-  EXPECT_GT(renewed, std::chrono::system_clock::now() + std::chrono::hours(1)) << "its clock is right";
+  EXPECT_GT(renewed, std::chrono::system_clock::now() + std::chrono::hours(1)) << "the replica's clock is not wrong";
   const WallTime begin = Now();
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
-  EXPECT_FALSE(Leads(replica(1))) << "the lease's time lies in its future, and would be none of its concern";
+  EXPECT_FALSE(Leads(replica(1))) << "a replica must not compare renewTime, which is in its future, with its own clock";
   replica(0).Kill();
-  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "the leader stopped too late";
   AwaitLeader(1);
   EXPECT_LT(ParseTime(StringAt(LeaseSpec(), {"renewTime"})), std::chrono::system_clock::now() - std::chrono::hours(1));
   ExpectOneWriterAfterTheOther(begin, 1, pools);
@@ -152,11 +152,11 @@ TEST_F(HaTest, ASuspendedLeaderExitsWithoutAWriteWhenItContinues) {
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
   replica(0).Signal(SIGSTOP);
-  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "the leader stopped too late";
   const std::size_t next = AwaitNewLeader();
-  Eventually("it writes", [&] { return !WritesOf(next, begin).empty(); });
+  Eventually("the new leader has written", [&] { return !WritesOf(next, begin).empty(); });
   replica(0).Signal(SIGCONT);
-  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
+  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "exit code 3: the lease was lost";
   ExpectOneWriterAfterTheOther(begin, next, pools);
 }
 
@@ -173,9 +173,9 @@ TEST_F(HaTest, ALeaderThatCannotReachTheApiserverExitsBeforeAnotherReplicaLeads)
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
   network->Stall(true);
-  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
-  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
-  EXPECT_FALSE(Leads(replica(1))) << "the old leader must end before another may lead";
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "the leader stopped too late";
+  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "exit code 3: the lease was lost";
+  EXPECT_FALSE(Leads(replica(1))) << "the old leader must exit before another replica leads";
   AwaitLeader(1);
   ExpectOneWriterAfterTheOther(begin, 1, pools);
 }
@@ -191,7 +191,7 @@ TEST_F(HaTest, StoppedLeaderReleasesItsLeaseBeforeItExpires) {
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
   EXPECT_EQ(replica(0).Stop(), 0);
-  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "the leader stopped too late";
   AwaitLeader(1);
   ExpectOneWriterAfterTheOther(begin, 1, pools);
   // The leader released the lease only after its last write.
@@ -215,18 +215,18 @@ TEST_F(HaTest, AWaitingReplicaWatchesTheLeaseInsteadOfPollingIt) {
       return request.resource == "leases" && request.verb == verb;
     });
   };
-  Eventually("it has read the lease", [&] { return asked("get") > 0; });
+  Eventually("the waiting replica has read the lease", [&] { return asked("get") > 0; });
   const Json first = LeaseSpec();
   const WallTime later = ParseTime(StringAt(first, {"renewTime"})) + std::chrono::seconds(10);
-  Eventually("the leader has renewed it for longer than it lasts",
+  Eventually("the leader has renewed the lease for longer than the lease's duration",
              [&] { return ParseTime(StringAt(LeaseSpec(), {"renewTime"})) > later; });
   EXPECT_EQ(asked("get"), 1);
-  EXPECT_EQ(asked("watch"), 0) << "the log has it when it ends";
+  EXPECT_EQ(asked("watch"), 0) << "the audit log contains a watch only after its end";
   EXPECT_EQ(replica(0).Stop(), 0);
   AwaitLeader(1);
   EXPECT_EQ(LeaseSpec()["leaseTransitions"], first.value("leaseTransitions", 0) + 1);
   EXPECT_EQ(asked("get"), 2);
-  Eventually("the watch has ended", [&] { return asked("watch") == 1; });
+  Eventually("the watch of the lease has ended", [&] { return asked("watch") == 1; });
 }
 
 TEST_F(HaTest, EveryReplicaServesAdmissionReviews) {

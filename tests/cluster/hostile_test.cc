@@ -123,7 +123,7 @@ class HostileTest : public WebhookTest {
     });
     attack.Repeat([this] {
       const std::string body = Review(Daemon("uid"), std::string(7'900'000, 'u'));
-      std::vector<HttpsClient> held;  // they never read their responses
+      std::vector<HttpsClient> held;  // clients that never read their responses
       for (int i = 0; i < 6; ++i) {
         held.push_back(Connect());
         held.back().Send(std::string(kValidate) + "\r\nHost: localhost\r\n" + kJson +

@@ -62,21 +62,21 @@ TEST_F(InstalledOperatorTest, DeletedPartsOfTheSecretAndTheConfigurationsAreRest
   EXPECT_EQ(Bundle(kMutatingType), before);
 
   own().Delete(kSecretType, install().certificate_secret());
-  Eventually("the Secret is back", [&]() -> std::string {
-    return own().Find(kSecretType, install().certificate_secret()) ? "" : "it is not there";
+  Eventually("the Secret is recreated", [&]() -> std::string {
+    return own().Find(kSecretType, install().certificate_secret()) ? "" : "the Secret does not exist";
   });
   own().Edit(kSecretType, install().certificate_secret(),
              [](Json& secret) { secret["data"]["tls.crt"] = "bm9uc2Vuc2U="; });
   own().Edit(kValidatingType, install().name(),
              [](Json& configuration) { configuration["webhooks"][0]["clientConfig"].erase("caBundle"); });
-  Eventually("the caBundle is back", [&]() -> std::string {
+  Eventually("both configurations have the same caBundle", [&]() -> std::string {
     return Bundle(kValidatingType) == Bundle(kMutatingType) ? "" : "validating: " + Bundle(kValidatingType);
   });
-  Eventually("the Secret is whole", [&]() -> std::string {
+  Eventually("the Secret has a valid certificate", [&]() -> std::string {
     const Json secret = own().Get(kSecretType, install().certificate_secret());
-    return StringAt(secret, {"data", "tls.crt"}) != "bm9uc2Vuc2U=" ? "" : "tls.crt is nonsense still";
+    return StringAt(secret, {"data", "tls.crt"}) != "bm9uc2Vuc2U=" ? "" : "tls.crt is still invalid";
   });
-  Eventually("it is ready", [&]() -> std::string { return op().Ready() ? "" : op().Readyz(); });
+  Eventually("the operator is ready", [&]() -> std::string { return op().Ready() ? "" : op().Readyz(); });
   ExpectRejected();
 }
 

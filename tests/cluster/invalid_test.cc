@@ -10,8 +10,8 @@ namespace {
 class InvalidTest : public BothKinds {
  protected:
   // Blocks until the messages of a condition and of a Warning event contain `field`.
-  void WaitForComplaint(const std::string& daemon, const std::string& field) {
-    WaitForStatus(daemon, "a condition names " + field, [&](const Json& status) {
+  void WaitForInvalidField(const std::string& daemon, const std::string& field) {
+    WaitForStatus(daemon, "a condition contains " + field, [&](const Json& status) {
       for (const Json& condition : At(status, "/conditions")) {
         if (StringAt(condition, {"message"}).find(field) != std::string::npos &&
             !StringAt(condition, {"reason"}).empty()) {
@@ -22,7 +22,7 @@ class InvalidTest : public BothKinds {
     });
     const Json object = GetDaemon(daemon);
     EXPECT_NE(ConditionStatus(object, "Ready"), "True");
-    Eventually("an event names " + field, [&]() -> std::string {
+    Eventually("an event contains " + field, [&]() -> std::string {
       std::string seen;
       for (const Json& event : EventsAbout(daemon)) {
         const std::string note = StringAt(event, {"note"});
@@ -46,7 +46,7 @@ TEST_P(InvalidOnceTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorklo
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
   PatchTemplate("web", R"({"spec": {"template": {"metadata": {"labels": {"app": "another"}}}}})"_json);
-  WaitForComplaint("web", std::string("spec.workloadTemplate.") + TemplateField(kind()));
+  WaitForInvalidField("web", std::string("spec.workloadTemplate.") + TemplateField(kind()));
   // The running workload also stays when a pool is added.
   AddPool("b");
   Barrier();
@@ -68,7 +68,7 @@ TEST_P(InvalidOnceTest, ASelectorWithoutValuesIsReportedAndDeletesNoWorkload) {
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
   PatchSpec("web", R"({"nodepoolSelector": {"matchExpressions": [{"key": "x", "operator": "In"}]}})"_json);
-  WaitForComplaint("web", "spec.nodepoolSelector");
+  WaitForInvalidField("web", "spec.nodepoolSelector");
   Unselect(a);
   Barrier();
   EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
@@ -84,14 +84,14 @@ TEST_P(InvalidOnceTest, AnInvalidLabelInTheTemplateIsReported) {
   Json daemon = Daemon("web");
   daemon["spec"]["workloadTemplate"][TemplateField(kind())]["metadata"]["labels"]["bad key!"] = "x";
   CreateDaemon(daemon);
-  WaitForComplaint("web", std::string("spec.workloadTemplate.") + TemplateField(kind()) + ".metadata.labels");
+  WaitForInvalidField("web", std::string("spec.workloadTemplate.") + TemplateField(kind()) + ".metadata.labels");
   EXPECT_TRUE(kube().List(type()).empty());
 }
 
 TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsAreKept) {
   StartOperator();
   if (kind() == WorkloadKind::kStatefulSet && plane().minor() < 34) {
-    GTEST_SKIP() << "this apiserver looks at the pod template of a new StatefulSet only";
+    GTEST_SKIP() << "this apiserver validates the pod template of a StatefulSet only at its creation";
   }
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -102,7 +102,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
     object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
           ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
   });
-  const Json daemon = WaitForStatus("web", "the rejection shows", [](const Json& status) {
+  const Json daemon = WaitForStatus("web", "the rejection is reported", [](const Json& status) {
     return ConditionStatus({{"status", status}}, "WorkLoadFailure") == "True" && At(status, "/failedPools") == 1;
   });
   EXPECT_THAT(StringAt(PoolStatus(daemon, a), {"message"}), ::testing::HasSubstr("livenessProbe"));
@@ -121,7 +121,7 @@ TEST_P(InvalidOnceTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
   Json bad = Daemon("bad");
   bad["spec"]["selector"]["matchLabels"]["app"] = "absent";
   CreateDaemon(bad);
-  WaitForComplaint("bad", "spec.");
+  WaitForInvalidField("bad", "spec.");
   CreateDaemon(Daemon("good"));
   WaitUntilReady("good");
   WaitForPools("good", {a});
@@ -174,7 +174,7 @@ TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndChangesOfImmutableFields) {
 
 TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRecreated) {
   if (kind() == WorkloadKind::kDeployment)
-    GTEST_SKIP() << "a Deployment has only its selector, which is immutable anyway";
+    GTEST_SKIP() << "the only immutable field of a Deployment is its selector, which the CRD protects";
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -184,7 +184,7 @@ TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRec
       {"spec", {{"workloadTemplate", {{"statefulSetTemplate", {{"spec", {{"serviceName", "another"}}}}}}}}}};
   const Result<Json> result = kube().client().Patch(kYurtAppDaemonType, {ns(), "web"}, PatchType::kMerge, patch);
   if (result.has_value()) {
-    WaitForStatus("web", "the rejection shows", [](const Json& status) {
+    WaitForStatus("web", "the rejection is reported", [](const Json& status) {
       for (const Json& condition : At(status, "/conditions")) {
         if (StringAt(condition, {"message"}).find("serviceName") != std::string::npos ||
             StringAt(condition, {"message"}).find("updates to statefulset spec") != std::string::npos) {
@@ -214,7 +214,7 @@ TEST_P(InvalidOnceTest, ReasonsAndActionsOfEventsAreCamelCase) {
   Unselect(a);
   WaitForPools("web", {});
   // Events about a created, an updated and a removed workload, and about a pool that cannot be served.
-  Eventually("the story is reported", [&] { return EventsAbout("web").size() >= 4; });
+  Eventually("four events about the daemon exist", [&] { return EventsAbout("web").size() >= 4; });
   bool warned = false;
   for (const Json& event : EventsAbout("web")) {
     EXPECT_TRUE(std::regex_match(StringAt(event, {"reason"}), std::regex("[A-Z][A-Za-z]+"))) << event;

@@ -86,7 +86,7 @@ class LimitsTest : public ClusterTest {
 };
 
 TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
-  if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
+  if (!RunsEverything()) GTEST_SKIP() << "takes a minute; set YAD_ALL=1";
   const int count = RunsEverything() ? 5000 : 510;
   const std::chrono::minutes patience(10);
   StartOperator();
@@ -111,10 +111,10 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
   const Json daemon = GetDaemon("web");
   EXPECT_EQ(At(daemon, "/status/desiredPools"), count + 1);
   EXPECT_EQ(At(daemon, "/status/pools").size(), 500U);
-  EXPECT_EQ(At(daemon, "/status/pools/0/name"), bad) << "the unhealthy first";
+  EXPECT_EQ(At(daemon, "/status/pools/0/name"), bad) << "the unhealthy pool must be first";
   EXPECT_EQ(At(daemon, "/status/poolsTruncated"), true);
   EXPECT_LE(At(daemon, "/status/nodepools").size(), 500U);
-  EXPECT_LT(daemon.dump().size(), 1'000'000U) << "etcd takes 1.5 MB";
+  EXPECT_LT(daemon.dump().size(), 1'000'000U) << "etcd's limit is 1.5 MB";
   std::cerr << count << " pools: the daemon has " << daemon.dump().size() << " bytes, the operator "
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
@@ -144,7 +144,7 @@ TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const auto name = [](int i) { return "web-" + std::to_string(i); };
   const auto all_have = [&](const std::string& image) {
     Eventually(
-        "all daemons have " + image + " everywhere",
+        "all daemons have " + image + " in all pools",
         [&]() -> std::string {
           const std::size_t have = HaveImage(image);
           return have == static_cast<std::size_t>(count) * pools.size() ? "" : std::to_string(have);
@@ -157,7 +157,7 @@ TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
     const int before = changes;
     for (int i = 0; i < count; ++i) SetImage(name(i), "example.org/app:2");
     all_have("example.org/app:2");
-    EXPECT_GT(changes, before) << "there was no noise";
+    EXPECT_GT(changes, before) << "daemon noisy did not change";
     for (int i : {0, count - 1}) WaitUntilReady(name(i));
   } catch (...) {
     quiet = true;
@@ -183,7 +183,7 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   WaitUntilReady("web");
   WaitForPools("web", pools);
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:2") == pools.size(); });
+  Eventually("all workloads have the new image", [&] { return HaveImage("example.org/app:2") == pools.size(); });
   WaitUntilReady("web");
   std::map<std::string, int> writes;
   for (const AuditedRequest& write : WritesSince(begin)) {
@@ -216,8 +216,9 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   const Tries tries;
   SetImage("web", "example.org/app:2");
   Unselect(pools[0]);
-  Eventually("it has tried again", [&] { return rejected >= 8; });
-  Eventually("the log says why", [&] { return process.Log().find("database space exceeded") != std::string::npos; });
+  Eventually("the operator has retried", [&] { return rejected >= 8; });
+  Eventually("the log contains etcd's error",
+             [&] { return process.Log().find("database space exceeded") != std::string::npos; });
   EXPECT_LE(rejected, 5 * tries.allowed()) << "a revision, a status and three workloads for each try";
   EXPECT_TRUE(process.Ready());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
@@ -235,8 +236,9 @@ TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) 
   CreateDaemon(Daemon("web"));
   SetEtcdFull(true);
   slow_ = std::make_unique<OperatorProcess>(DefaultOptions());
-  Eventually("the log says why", [&] { return slow_->Log().find("database space exceeded") != std::string::npos; });
-  EXPECT_FALSE(slow_->ExitCode()) << "it waits";
+  Eventually("the log contains etcd's error",
+             [&] { return slow_->Log().find("database space exceeded") != std::string::npos; });
+  EXPECT_FALSE(slow_->ExitCode()) << "the operator must wait and not exit";
   EXPECT_TRUE(ByPool("web").empty());
   SetEtcdFull(false);
   WaitForPools("web", pools);
@@ -282,14 +284,15 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   SetImage("web", "example.org/app:last");
-  Eventually("it has tried again", [&] { return rejected() >= begin + 4 * kEvents / 2; });
-  Eventually("the log says Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
+  Eventually("the operator has retried", [&] { return rejected() >= begin + 4 * kEvents / 2; });
+  Eventually("the log contains Unauthorized",
+             [&] { return process.Log().find("Unauthorized") != std::string::npos; });
   EXPECT_LE(rejected() - begin, 4 * (kEvents + tries.allowed()))
       << "a revision and a status for each try, each of them twice";
   EXPECT_EQ(HaveImage("example.org/app:last"), 0U);
-  EXPECT_TRUE(process.Ready()) << "it serves reviews all the same";
+  EXPECT_TRUE(process.Ready()) << "the webhook must still serve reviews";
   WriteFile(token_file, next);
-  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:last") == 3; });
+  Eventually("all workloads have the new image", [&] { return HaveImage("example.org/app:last") == 3; });
   WaitUntilReady("web");
   EXPECT_EQ(process.Stop(), 0);
 }
@@ -312,13 +315,13 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherNamespaceAndItsRetriesBackOf
   for (const Json& pool : At(failed, "/status/pools")) by_quota += StringAt(pool, {"reason"}) == "QuotaExceeded";
   EXPECT_EQ(by_quota, 3) << failed;
   EXPECT_EQ(ConditionStatus(failed, "Degraded"), "True");
-  Eventually("the other namespace has all", [&] { return other.List(type()).size() == pools.size(); });
+  Eventually("the other namespace has all its workloads", [&] { return other.List(type()).size() == pools.size(); });
   const auto rejected = [&] {
     const auto writes = WritesSince(begin);
     return std::count_if(writes.begin(), writes.end(),
                          [](const AuditedRequest& write) { return write.verb == "create" && write.code == 403; });
   };
-  Eventually("it has tried again", [&] { return rejected() >= 9; });
+  Eventually("the operator has retried", [&] { return rejected() >= 9; });
   EXPECT_LE(rejected(), 3 * tries.allowed());
   // The test writes the status of the quota, because no quota controller runs.
   kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
@@ -332,19 +335,19 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   AddPools(10);
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));
-  Eventually("it works", [&] { return other.List(type()).size() == 10; });
+  Eventually("the other namespace has all its workloads", [&] { return other.List(type()).size() == 10; });
   // The finalizer keeps the namespace in deletion. During this time, objects can't be created in it.
   other.Create({"", "v1", "configmaps", "ConfigMap", true},
                R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
   other.Delete(kNamespaceType, other_ns_);
   const std::string late = AddPool("late");
-  Eventually("nothing is left in it but what holds it",
+  Eventually("the other namespace contains only the object with the finalizer",
              [&] { return other.List(type()).empty() && other.List(kYurtAppDaemonType).empty(); });
-  Eventually("this one has the new pool", [&] { return ByPool("web").size() == 11; });
+  Eventually("the test's daemon has a workload in the new pool", [&] { return ByPool("web").size() == 11; });
   other.MergePatch({"", "v1", "configmaps", "ConfigMap", true}, "hold", {{"metadata", {{"finalizers", nullptr}}}});
-  Eventually("it is gone", [&] { return !kube().Find(kNamespaceType, other_ns_).has_value(); });
+  Eventually("the other namespace is gone", [&] { return !kube().Find(kNamespaceType, other_ns_).has_value(); });
   SetImage("web", "example.org/app:2");
-  Eventually("this one goes on", [&] { return HaveImage("example.org/app:2") == 11; });
+  Eventually("the test's workloads have the new image", [&] { return HaveImage("example.org/app:2") == 11; });
   EXPECT_FALSE(slow_->ExitCode().has_value());
 }
 
@@ -358,7 +361,7 @@ TEST_F(LimitsTest, APoolKeepsItsWorkloadUntilItsDeletionIsComplete) {
   DeletePool(a);
   Barrier();
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:2") == 2; });
+  Eventually("all workloads have the new image", [&] { return HaveImage("example.org/app:2") == 2; });
   WaitForPools("web", {a, b});
   WaitUntilReady("web");
   kube().MergePatch(kNodePoolType, a, {{"metadata", {{"finalizers", nullptr}}}});
@@ -367,8 +370,8 @@ TEST_F(LimitsTest, APoolKeepsItsWorkloadUntilItsDeletionIsComplete) {
 }
 
 // A watch without changes receives no events. Only a timeout detects that its connection is dead.
-TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
-  if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
+TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeout) {
+  if (!RunsEverything()) GTEST_SKIP() << "takes two minutes; set YAD_ALL=1";
   StartThroughProxy({});
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -376,7 +379,7 @@ TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
   proxy_->StallOpenConnections();
   const std::string b = AddPool("b");
   Eventually(
-      "the new pool is seen", [&] { return ByPool("web").size() == 2; }, std::chrono::minutes(4));
+      "the new pool has a workload", [&] { return ByPool("web").size() == 2; }, std::chrono::minutes(4));
 }
 
 }  // namespace

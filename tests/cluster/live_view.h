@@ -15,7 +15,7 @@
 
 namespace yad::testing {
 
-// A watch updates the objects, so they may be a moment old. Thread-safe.
+// A watch updates the objects, so they may be slightly outdated. Thread-safe.
 class LiveView {
  public:
   LiveView(Client& client, const ResourceType& type, std::string ns);

@@ -19,7 +19,7 @@ class MaxRemovalsTest : public ClusterTest {
   // Blocks until condition RemovalBlocked is True with another token than `before`. Returns the token.
   std::string WaitUntilBlocked(const std::string& daemon, const std::string& before = "") {
     std::string token;
-    Eventually(daemon + " is blocked", [&]() -> std::string {
+    Eventually(daemon + ": removals are blocked", [&]() -> std::string {
       const Json condition = ConditionOf(GetDaemon(daemon), "RemovalBlocked");
       token = TokenIn(StringAt(condition, {"message"}));
       return StringAt(condition, {"status"}) == "True" && token != before ? "" : condition.dump();
@@ -27,7 +27,8 @@ class MaxRemovalsTest : public ClusterTest {
     return token;
   }
   void WaitUntilNothingIsBlocked(const std::string& daemon) {
-    Eventually("nothing is blocked", [&] { return ConditionStatus(GetDaemon(daemon), "RemovalBlocked") == "False"; });
+    Eventually("no removal is blocked",
+               [&] { return ConditionStatus(GetDaemon(daemon), "RemovalBlocked") == "False"; });
   }
   static std::string TokenIn(const std::string& message) {
     const std::string begin = "(token ";
@@ -91,7 +92,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   Allow("web", first);
   Barrier();
   EXPECT_EQ(Uids("web"), before);
-  Eventually("both are reported", [&] { return CountEvents("RemovalBlocked") == 2; });
+  Eventually("both blocked removals are reported", [&] { return CountEvents("RemovalBlocked") == 2; });
   DoAsTheMessageSays("web");
   WaitForPools("web", {pools[2], pools[3]});
   WaitUntilNothingIsBlocked("web");
@@ -107,7 +108,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   WaitForPools("web", pools);
   // The limit does not block the deletion of the daemon.
   kube().Delete(kYurtAppDaemonType, "web");
-  Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
+  Eventually("the daemon's workloads are gone", [&] { return kube().List(type()).empty(); });
 }
 
 TEST_F(MaxRemovalsTest, RemovalsWithinTheLimitNeedNoToken) {
@@ -155,17 +156,17 @@ TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
     const std::size_t before = gate_.writes().size();
     gate_.Arm(op().pid(), at);
     Allow(name, token);
-    Eventually("it was killed", [&] { return gate_.killed(); });
+    Eventually("the operator was killed", [&] { return gate_.killed(); });
     gate_.Disarm();
     const auto [marks, deletions] = MarksAndDeletions(before);
     EXPECT_THAT(ByPool(name), SizeIs(4 - deletions));
-    EXPECT_TRUE(deletions == 0 || marks == 3) << "none is deleted before all are marked";
+    EXPECT_TRUE(deletions == 0 || marks == 3) << "a workload was deleted before all three had the token";
     StartAgain({"--max-removals=1"});
     WaitForPools(name, {pools[3]});
     WaitUntilNothingIsBlocked(name);
     StopOperator();
     kube().Delete(kYurtAppDaemonType, name);
-    Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
+    Eventually("the daemon's workloads are gone", [&] { return kube().List(type()).empty(); });
     DeletePool(pools[3]);
   }
 }
@@ -187,14 +188,15 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   StopOperator();
   plane().ApplyCrds();
   StartOperator();
-  Eventually("it has judged", [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
+  Eventually("the operator has blocked three removals",
+             [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
   EXPECT_EQ(Uids("web"), before);
   // The pools are created again, and a user sets their labels later.
   StopOperator();
   for (const std::string& pool : pools)
     kube().Create(kNodePoolType, {{"metadata", {{"name", pool}}}, {"spec", {{"type", "Edge"}}}});
   StartOperator();
-  Eventually("it has judged again",
+  Eventually("the operator has blocked three removals again",
              [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
   EXPECT_EQ(Uids("web"), before);
   for (const std::string& pool : pools) Select(pool);
@@ -213,7 +215,8 @@ TEST_F(MaxRemovalsTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
-  WaitForStatus("web", "names the workloads", [](const Json& status) { return At(status, "/pools").size() == 2; });
+  WaitForStatus("web", "status.pools has both workloads",
+                [](const Json& status) { return At(status, "/pools").size() == 2; });
   StopOperator();
   kube().MergePatch(type(), NameOf(WorkloadOf("web", pools[0])),
                     {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});

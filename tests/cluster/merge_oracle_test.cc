@@ -358,7 +358,7 @@ class MergeOracleTest : public BothKinds {
   void ExpectSettled(const Json& now) {
     const Json live = kube().Get(type(), kMerged);
     const Json again = ThreeWayMerge(now, now, live);
-    EXPECT_EQ(again, live) << "a difference where there is none: " << Json::diff(live, again);
+    EXPECT_EQ(again, live) << "a second merge changes the object: " << Json::diff(live, again);
   }
 };
 INSTANTIATE_BOTH_KINDS(MergeOracleTest);
@@ -399,7 +399,7 @@ TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesGivesTheResultOfServerSideApply)
     }
     kube().Delete(type(), kApplied);
     kube().Delete(type(), kMerged);
-    Eventually("both are gone", [&] { return kube().List(type()).empty(); });
+    Eventually("both workloads are gone", [&] { return kube().List(type()).empty(); });
   }
 }
 

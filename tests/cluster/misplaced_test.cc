@@ -30,7 +30,7 @@ TEST_F(MisplacedTest, PodsOnANodeThatChangedItsPoolAreCountedUntilTheyAreDeleted
   for (const auto& [pool, nodes] : {std::pair{a, 2}, {b, 1}}) WaitForPoolStatus(pool, {{"readyNodeNum", nodes}});
   CreateDaemon(Daemon("web", 1));
   WaitUntilReady("web");
-  Eventually("the metric is there", [&] { return Metric() == 0; });
+  Eventually("the metric exists", [&] { return Metric() == 0; });
 
   const auto pod_of = [&](const std::string& pool) -> Json {
     for (const Json& pod : kube().List(kPodType, std::string(kPoolNameLabel) + "=" + pool)) {
@@ -43,13 +43,13 @@ TEST_F(MisplacedTest, PodsOnANodeThatChangedItsPoolAreCountedUntilTheyAreDeleted
   kube().MergePatch(kNodeType, node, {{"metadata", {{"labels", {{kNodePoolLabel, b}}}}}});
   WaitForCount(a, 1);
   WaitForCount(b, nullptr);
-  Eventually("the metric counts it", [&] { return Metric() == 1; });
+  Eventually("the metric counts the pod", [&] { return Metric() == 1; });
   Eventually("there is one event", [&] { return Events() == 1; });
-  EXPECT_EQ(UidOf(pod_of(a)), UidOf(pod)) << "the operator evicts no pod";
+  EXPECT_EQ(UidOf(pod_of(a)), UidOf(pod)) << "the operator must not evict the pod";
 
   kube().Delete(kPodType, NameOf(pod));
   WaitForCount(a, nullptr);
-  Eventually("the metric counts none", [&] { return Metric() == 0; });
+  Eventually("the metric counts no pod", [&] { return Metric() == 0; });
   WaitUntilReady("web");
   EXPECT_NE(StringAt(pod_of(a), {"spec", "nodeName"}), node);
   EXPECT_EQ(Events(), 1U);
@@ -68,7 +68,7 @@ TEST_F(MisplacedTest, CountIsKeptByANewLeaderAndEndsWhenTheNodeReturns) {
   WaitForCount(a, 1);
   KillOperator();
   StartNodePools();
-  Eventually("the metric counts it", [&] { return Metric() == 1; });
+  Eventually("the metric counts the pod", [&] { return Metric() == 1; });
   WaitForCount(a, 1);
   kube().MergePatch(kNodeType, StringAt(pod, {"spec", "nodeName"}),
                     {{"metadata", {{"labels", {{kNodePoolLabel, a}}}}}});

@@ -22,7 +22,7 @@ class NodePoolAutoTest : public NodePoolTest {
     NodePoolTest::TearDown();
   }
   void LogSays(const std::string& text) {
-    Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
+    Eventually("the log contains: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The webhook's Service does not exist,
   // so the selector must not match any object of the tests.
@@ -47,13 +47,13 @@ class NodePoolAutoTest : public NodePoolTest {
   static constexpr char kWebhooks[] = "yurt-manager-validating-webhook-configuration";
 };
 
-TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherOneManagesThePools) {
+TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherControllerManagesThePools) {
   AddWebhooks("yurtappsets");  // as if yurt-manager ran without its nodepool controller
   StartOperator({"--controllers=*"});
   const std::string pool = AddPool("a");
   AddOwnNode("1", pool);
   WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
-  Eventually("an event says so",
+  Eventually("an event reports that the controller is on",
              [&] { return ::testing::Matches(Contains("NodePoolControllerOn"))(NodeEvents(kCrd)); });
   EXPECT_THAT(op().Log(), HasSubstr("the nodepool controller is on"));
 }
@@ -62,7 +62,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOffIfWebhooksOfYurtManagerReviewNodePools) 
   AddWebhooks("nodepools");
   StartOperator({"--controllers=*"});
   LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages the NodePools");
-  Eventually("an event says so",
+  Eventually("an event reports that the controller is off",
              [&] { return ::testing::Matches(Contains("NodePoolControllerOff"))(NodeEvents(kCrd)); });
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -88,7 +88,8 @@ TEST_F(NodePoolAutoTest, ControllerIsOffAndReportedIfTheOperatorMayNotPatchNodes
   options.flags = {"--controllers=*,-yurtappdaemon"};
   OperatorProcess process(options);
   process.WaitUntilReady();
-  Eventually("it says so", [&] { return process.Log().find("the operator may not patch nodes") != std::string::npos; });
+  Eventually("the log reports the missing permission",
+             [&] { return process.Log().find("the operator may not patch nodes") != std::string::npos; });
   EXPECT_EQ(process.Stop(), 0);
 }
 

@@ -55,7 +55,7 @@ class NodePoolTest : public ClusterTest {
   // Blocks until the pool's status has these fields.
   Json WaitForPoolStatus(const std::string& pool, const Json& fields) {
     Json status;
-    Eventually(pool + " says " + fields.dump(), [&]() -> std::string {
+    Eventually(pool + " has status " + fields.dump(), [&]() -> std::string {
       status = PoolStatusNow(pool);
       for (const auto& [field, value] : fields.items()) {
         if (At(status, "/" + field) != value) return status.dump();

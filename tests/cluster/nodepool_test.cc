@@ -57,7 +57,8 @@ TEST_F(NodePoolTest, CountsAndStatesChangeWhenNodesFailAndRecover) {
   EXPECT_EQ(op().Metric("nodepool_nodes", {"pool=\"" + pool + "\"", "state=\"ready\""}), 2);
   EXPECT_EQ(op().Metric("nodepool_resource", {"pool=\"" + pool + "\"", "resource=\"cpu\"", "kind=\"capacity\""}), 8);
   DeletePool(pool);
-  Eventually("its metrics are gone", [&] { return op().Metrics().find("pool=\"" + pool + "\"") == std::string::npos; });
+  Eventually("the pool's metrics are gone",
+             [&] { return op().Metrics().find("pool=\"" + pool + "\"") == std::string::npos; });
 }
 
 TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyTheseWhenItLeavesThePool) {
@@ -90,29 +91,30 @@ TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyTheseWhenItLeavesThe
       Json({{"labels", {{"zone", "north"}}}, {"annotations", {{"owner", "shop"}}}, {"taints", Json::array({taint})}}));
   // The operator's taint stays while the node controller adds its own.
   SetConditions(node, {{"Ready", "False"}});
-  Eventually("it is tainted as not ready", [&] {
+  Eventually("the node has the taint not-ready", [&] {
     return At(kube().Get(kNodeType, node), "/spec/taints").dump().find("node.kubernetes.io/not-ready") !=
            std::string::npos;
   });
   node_is("in a and not ready", "north", "shop", true);
   SetConditions(node, {{"Ready", "True"}});
   kube().MergePatch(kNodePoolType, a, {{"spec", {{"annotations", nullptr}, {"taints", nullptr}}}});
-  node_is("in a, which says less", "north", "", false);
+  node_is("in a, which has fewer attributes now", "north", "", false);
   join(b);
   node_is("in b", "south", "", false);
   DeletePool(b);
-  node_is("in a pool that is gone", "", "", false);
-  Eventually("that is reported", [&] { return ::testing::Matches(Contains("NodePoolMissing"))(NodeEvents(node)); });
+  node_is("in a deleted pool", "", "", false);
+  Eventually("the missing pool is reported",
+             [&] { return ::testing::Matches(Contains("NodePoolMissing"))(NodeEvents(node)); });
   join(nullptr);
   // The operator's annotation is not valid JSON.
   kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kPreviousAttributesAnnotation, "{junk"}}}}}});
   join(a);
   node_is("in a again", "north", "", false);
   join(nullptr);
-  node_is("in none", "", "", false);
+  node_is("in no pool", "", "", false);
   const Json after = kube().Get(kNodeType, node);
   EXPECT_EQ(At(after, "/metadata/labels"), At(before, "/metadata/labels"));
-  Eventually("it is as it was", [&]() -> std::string {
+  Eventually("the node has its original attributes", [&]() -> std::string {
     const Json now = kube().Get(kNodeType, node);
     const bool same = At(now, "/metadata/annotations") == At(before, "/metadata/annotations") &&
                       At(now, "/spec/taints") == Json::array({kOwnTaint});
@@ -127,7 +129,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
   for (int i = 0; i < 10; ++i) nodes.push_back(AddOwnNode(std::to_string(i), pool));
   WaitForPoolStatus(pool, {{"readyNodeNum", 10}});
   for (const std::string& node : nodes)
-    Eventually(node + " has its label", [&] { return Label(kube().Get(kNodeType, node), "zone") == "north"; });
+    Eventually(node + " has the pool's label", [&] { return Label(kube().Get(kNodeType, node), "zone") == "north"; });
   const auto reconciles = [&] {
     return op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool\""}) +
            op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool-nodes\""});
@@ -137,7 +139,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
     Barrier();
     return reconciles() == before;
   };
-  Eventually("nothing is reconciled any more", settled);
+  Eventually("the operator no longer reconciles", settled);
   const double before = reconciles();
   const WallTime since = Now();
   for (int i = 0; i < 1000; ++i) {
@@ -148,20 +150,20 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
                       {{"status", {{"conditions", conditions}}}}, "status");
     if (i == 9) {
       // The first heartbeats have added a condition.
-      Eventually("nothing is reconciled any more", settled);
+      Eventually("the operator no longer reconciles", settled);
     }
   }
   // The event of this patch follows the events of the heartbeats.
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
-  Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
-  Eventually("nothing is reconciled any more", settled);
+  Eventually("the node's label is repaired", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
+  Eventually("the operator no longer reconciles", settled);
   // Only the ten new conditions, the label and its repair cause reconciles.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
   for (const AuditedRequest& request : plane().OperatorWrites("", since)) {
     if (request.resource == "nodes" || request.resource == "nodepools") ++writes;
   }
-  EXPECT_EQ(writes, 1) << "the label's repair";
+  EXPECT_EQ(writes, 1) << "only the label's repair";
 }
 
 TEST_F(NodePoolTest, ADriverMissingFromTheCsiNodeIsAWarning) {
@@ -197,7 +199,7 @@ TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilTheNodeRe
 }
 
 TEST_F(NodePoolTest, APoolOfAThousandNodesCausesFewStatusWritesAndOneWriteForEachNode) {
-  if (!RunsEverything()) GTEST_SKIP() << "it takes half a minute: YAD_ALL=1";
+  if (!RunsEverything()) GTEST_SKIP() << "takes half a minute; set YAD_ALL=1";
   StartNodePools();
   const WallTime since = Now();
   const auto begin = std::chrono::steady_clock::now();
@@ -206,7 +208,7 @@ TEST_F(NodePoolTest, APoolOfAThousandNodesCausesFewStatusWritesAndOneWriteForEac
   const Json status = WaitForPoolStatus(pool, {{"readyNodeNum", 1000}, {"nodeStates/ready", 1000}});
   EXPECT_EQ(At(status, "/nodes").size(), 500U);
   EXPECT_EQ(At(status, "/resources/capacity/cpu"), "4000");
-  Eventually("each has its label",
+  Eventually("each node has the pool's label",
              [&] { return kube().List(kNodeType, "zone=north,own-node-of=" + ns()).size() == 1000; });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   double of_pool = 0, of_nodes = 0;
@@ -246,7 +248,7 @@ class PruningCrdTest : public NodePoolTest {
 TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnlyOnce) {
   StartNodePools();
   const std::string pool = AddPool("a");
-  Eventually("the apiserver prunes", [&] {
+  Eventually("the apiserver prunes unknown fields", [&] {
     kube().MergePatch(kNodePoolType, pool, {{"status", {{"nodeStates", {{"ready", 7}}}}}}, "status");
     return At(PoolStatusNow(pool), "/nodeStates").is_null();
   });
@@ -258,7 +260,7 @@ TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnlyOnce) {
   };
   const double before = reconciles();
   SetConditions(node, {{"Ready", "True"}, {"FrequentKubeletRestart", "False"}});
-  Eventually("the pool is looked at again", [&] { return reconciles() > before; });
+  Eventually("the pool is reconciled again", [&] { return reconciles() > before; });
   Barrier();
   EXPECT_THAT(ToString(plane().OperatorWrites("", since)), ::testing::Not(HasSubstr("nodepools")));
 }

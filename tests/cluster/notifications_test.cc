@@ -49,7 +49,7 @@ class NotificationsTest : public RolloutFixture {
     });
   }
   // Blocks until the receiver has the events of the first rollout, and after them exactly these.
-  void WaitUntilTold(const std::vector<std::string>& wanted) {
+  void WaitUntilReceived(const std::vector<std::string>& wanted) {
     Eventually("the receiver has the events", [&]() -> std::string {
       std::vector<std::string> types = EventTypes();
       types.erase(types.begin(), types.begin() + static_cast<std::ptrdiff_t>(first_.size()));
@@ -99,11 +99,11 @@ TEST_P(NotificationsTest, CompleteRolloutIsReportedInCloudEvents) {
   WaitForFirstRollout();
   failures_ = 2;
   SetImage("web", "example.org/app:2");
-  WaitUntilTold({"began", "waiting-for-approval"});
+  WaitUntilReceived({"began", "waiting-for-approval"});
   const std::string update = StringAt(GetDaemon("web"), {"status", "updateRevision"});
   kube().MergePatch(kYurtAppDaemonType, "web",
                     {{"metadata", {{"annotations", {{kApproveAnnotation, update + "/rest"}}}}}});
-  WaitUntilTold({"began", "waiting-for-approval", "complete"});
+  WaitUntilReceived({"began", "waiting-for-approval", "complete"});
   const Json event = Events().back();
   EXPECT_EQ(event.at("specversion"), "1.0");
   EXPECT_EQ(event.at("subject"), update);
@@ -121,20 +121,20 @@ TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   WaitForFirstRollout();
   PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
   WaitForProgress("FailureBudgetExceeded");
-  WaitUntilTold({"began", "stopped"});
+  WaitUntilReceived({"began", "stopped"});
   const std::size_t before = Events().size();
   EXPECT_EQ(StringAt(Events().back(), {"data", "reason"}), "FailureBudgetExceeded");
   KillOperator();
   StartOperator();
-  Eventually("the new process has reported it again", [&] { return Events().size() >= before + 2; });
-  WaitUntilTold({"began", "stopped"});
+  Eventually("the new process has reported the rollout again", [&] { return Events().size() >= before + 2; });
+  WaitUntilReceived({"began", "stopped"});
 }
 
 TEST_P(NotificationsTest, RollbackIsReportedInCloudEvents) {
   Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
   WaitForFirstRollout();
   PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
-  WaitUntilTold({"began", "stopped", "rolled-back"});
+  WaitUntilReceived({"began", "stopped", "rolled-back"});
   EXPECT_EQ(StringAt(Events().back(), {"subject"}), StringAt(GetDaemon("web"), {"status", "updateRevision"}));
 }
 
@@ -171,7 +171,7 @@ TEST_P(NotificationsTest, EachRolloutIsExportedAsOneTrace) {
   });
   const std::string revision = StringAt(GetDaemon("web"), {"status", "updateRevision"});
   std::vector<Json> spans;
-  Eventually("the root has arrived", [&] {
+  Eventually("the root span has arrived", [&] {
     spans = SpansOf(revision);
     return !spans.empty() && spans.back().at("name") == "rollout";
   });

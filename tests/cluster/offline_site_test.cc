@@ -26,7 +26,7 @@ class OfflineSiteTest : public NodePoolTest {
     });
   }
   void WaitForProgress(const std::string& reason) {
-    WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
+    WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
       return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == reason;
     });
   }
@@ -84,7 +84,7 @@ TEST_F(OfflineSiteTest, ANewTemplateDuringTheFirstSoakUpdatesOnePoolAtATime) {
     const std::string images = Images();
     const auto updated = static_cast<int>(std::count(images.begin(), images.end(), '2'));
     const Json status = GetDaemon("web")["status"];
-    EXPECT_LE(updated, IntAt(status, {"updatedPools"}) + 2) << images << status;  // the status may be a moment old
+    EXPECT_LE(updated, IntAt(status, {"updatedPools"}) + 2) << images << status;  // the status may be slightly outdated
     return updated == 5;
   });
 }

@@ -30,7 +30,7 @@ class OwnershipTest : public BothKinds {
     const WallTime since = Now();
     for (int i = 0; i < 2; ++i) Barrier();
     const auto writes = WorkloadWrites(since);
-    EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
+    EXPECT_TRUE(writes.empty()) << "the operator wrote although nothing had changed:" << ToString(writes);
   }
   int EventCount(const std::string& reason) {
     int count = 0;
@@ -79,7 +79,7 @@ TEST_P(OwnershipTest, FieldsThatAMutatingWebhookAddsAreKeptWithoutRepeatedWrites
 
   const WallTime before = Now();
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there", [&] {
+  Eventually("all workloads have the new image", [&] {
     const auto by_pool = ByPool("web");
     return std::all_of(by_pool.begin(), by_pool.end(), [](const auto& entry) {
       return StringAt(*Container(entry.second, "main"), {"image"}) == "example.org/app:2";
@@ -121,7 +121,7 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
     }
     return false;
   };
-  Eventually("it is reported", reported);
+  Eventually("the changed value is reported", reported);
 
   const WallTime edit = Now();
   SetImage("web", "example.org/app:2");
@@ -162,12 +162,13 @@ TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) 
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     });
-    Eventually("it is reported", [&] { return EventCount("RepairsSlowedDown") == 1; });
-    Eventually("it goes on", [&] { return WorkloadWrites(begin).size() > 6; });
+    Eventually("the slower repairs are reported", [&] { return EventCount("RepairsSlowedDown") == 1; });
+    Eventually("the operator keeps repairing the workload", [&] { return WorkloadWrites(begin).size() > 6; });
   }
-  EXPECT_LE(WorkloadWrites(begin).size(), 16U) << "that would be after 2^10 seconds";
+  EXPECT_LE(WorkloadWrites(begin).size(), 16U) << "the backoff doubles, so more writes would take over 2^10 seconds";
   Eventually(
-      "peace", [&] { return ImageOf(kube().Get(type(), name)) == "example.org/app:1"; }, std::chrono::minutes(2));
+      "the workload has the image of the template",
+      [&] { return ImageOf(kube().Get(type(), name)) == "example.org/app:1"; }, std::chrono::minutes(2));
   WaitUntilReady("web");
   ExpectAtRest();
 }
@@ -207,7 +208,8 @@ TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
     EXPECT_EQ(WorkloadWrites(since).size(), 1U) << what << ToString(WorkloadWrites(since));
     ++done;
     EXPECT_EQ(op().Metric("yurtappdaemon_workload_writes_total", {"operation=\"Repair\""}), done) << what;
-    if (&edit == &edits.front().second) Eventually("the event", [&] { return EventCount("WorkloadRepaired") == 1; });
+    if (&edit == &edits.front().second)
+      Eventually("the repair is reported", [&] { return EventCount("WorkloadRepaired") == 1; });
     if (done == 4) {  // a new process does not delay the next repair
       StopOperator();
       StartOperator();
@@ -243,17 +245,17 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
   WaitUntilReady("web");
   Json foreign = WorkloadOf("web", pool);
   Unselect(pool);
-  Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(foreign)).has_value(); });
+  Eventually("the operator's workload is gone", [&] { return !kube().Find(type(), NameOf(foreign)).has_value(); });
   foreign = {{"metadata", {{"name", NameOf(foreign)}}}, {"spec", foreign["spec"]}};
   foreign["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "another";
   foreign["spec"]["template"]["metadata"]["labels"][kPoolNameLabel] = "another";
   const Json made = kube().Create(type(), foreign);
   const WallTime since = Now();
   Select(pool);
-  WaitForStatus("web", "the conflict shows", [&](const Json& status) {
+  WaitForStatus("web", "the conflict is reported", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, pool), {"reason"}) == "WorkloadConflict";
   });
-  Eventually("the event", [&] { return EventCount("WorkloadConflict") == 1; });
+  Eventually("the conflict is reported in an event", [&] { return EventCount("WorkloadConflict") == 1; });
   ExpectAtRest();
   EXPECT_EQ(EventCount("WorkloadConflict"), 1);
   EXPECT_EQ(WorkloadWrites(since).size(), 0U) << ToString(WorkloadWrites(since));

@@ -16,7 +16,7 @@ class PausedTest : public BothKinds {
     const std::string first = StringAt(WaitUntilReady("web"), {"status", "updateRevision"});
     PatchSpec("web", {{"paused", true}});
     SetImage("web", "example.org/app:2");
-    WaitForStatus("web", "knows the new revision",
+    WaitForStatus("web", "has the new updateRevision",
                   [&](const Json& status) { return At(status, "/updateRevision") != first; });
     return first;
   }
@@ -69,7 +69,7 @@ TEST_P(PausedTest, DriftIsRepairedAndADeletedWorkloadIsRecreatedWithItsRevision)
   kube().Edit(type(), name, [](Json& workload) {
     workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
   });
-  Eventually("the image is the old revision's",
+  Eventually("the workload has the image of the old revision",
              [&] { return ImageOf(WorkloadOf("web", Pool("a"))) == "example.org/app:1"; });
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("b"))));
   WaitForPools("web", {Pool("a"), Pool("b")});
@@ -84,7 +84,7 @@ TEST_P(PausedTest, AChangeOfOnlyReplicasIsApplied) {
   WaitUntilReady("web");
   PatchSpec("web", {{"paused", true}});
   PatchTemplate("web", {{"spec", {{"replicas", 2}}}});
-  Eventually("replicas are 2", [&] { return At(WorkloadOf("web", a), "/spec/replicas") == 2; });
+  Eventually("the workload has 2 replicas", [&] { return At(WorkloadOf("web", a), "/spec/replicas") == 2; });
   EXPECT_EQ(ImageOf(WorkloadOf("web", a)), "example.org/app:1");
 }
 
@@ -100,7 +100,7 @@ TEST_P(PausedTest, ANewTaintOfAPoolIsNotToleratedUntilTheDaemonIsResumed) {
   Barrier();
   EXPECT_EQ(At(WorkloadOf("web", a), "/spec/template/spec/tolerations"), Json());
   PatchSpec("web", {{"paused", false}});
-  Eventually("the taint is tolerated",
+  Eventually("the workload tolerates the taint",
              [&] { return At(WorkloadOf("web", a), "/spec/template/spec/tolerations").size() == 1; });
 }
 

@@ -73,7 +73,7 @@ TEST_P(PluginExplainTest, PoolIsShownWithNodesAndGatesAndDaemons) {
               HasSubstr("nodepools.apps.openyurt.io \"elsewhere\" not found"));
 }
 
-TEST_P(PluginExplainTest, MissingRightsAreListedAndDoNotFailTheCommand) {
+TEST_P(PluginExplainTest, MissingPermissionsAreListedAndDoNotFailTheCommand) {
   StartOnePool();
   Kubectl({"create", "serviceaccount", "reader"});
   Kubectl({"create", "role", "reader", "--verb=list", "--resource=yurtappdaemons.apps.openyurt.io"});
@@ -83,7 +83,7 @@ TEST_P(PluginExplainTest, MissingRightsAreListedAndDoNotFailTheCommand) {
         {YAD_PLUGIN_BINARY, "--kubeconfig=" + plane().TokenKubeconfig(ns(), "reader"), "explain", Pool("a")}, {});
   };
   ProcessResult result;
-  Eventually("the role is in force", [&] {
+  Eventually("the user may read the daemon", [&] {
     result = explain();
     return result.out.find(" web ") != std::string::npos ? "" : result.out + result.err;
   });

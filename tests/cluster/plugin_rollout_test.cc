@@ -17,12 +17,12 @@ TEST_P(PluginOneKindTest, UndoRestoresTemplateAndOverrides) {
   StartTwoPools();
   const Json first = At(GetDaemon("web"), "/spec/workloadTemplate");
   PatchSpec("web", {{"overrides", {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}}}});
-  Eventually("the overrides have a revision", [&] { return Revisions("web").size() == 2; });
+  Eventually("the revision with the overrides exists", [&] { return Revisions("web").size() == 2; });
   kube().MergePatch(kYurtAppDaemonType, "web",
                     {{"metadata", {{"annotations", {{"kubernetes.io/change-cause", "new logo"}}}}}});
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");
-  Eventually("three revisions", [&] { return Revisions("web").size() == 3; });
+  Eventually("three revisions exist", [&] { return Revisions("web").size() == 3; });
 
   EXPECT_THAT(YadOut({"history", "web"}), AllOf(StartsWith("REVISION   NAME"), HasSubstr("example.org/app:2,b:2"),
                                                 HasSubstr("current,update"), HasSubstr("   new logo   ")));
@@ -61,7 +61,7 @@ TEST_P(PluginOnceTest, PauseStopsARolloutAndResumeContinuesIt) {
   EXPECT_EQ(YadErr({"pause", "web"}, kFailed), "error: yurtappdaemons.apps.openyurt.io \"web\" is already paused\n");
   EXPECT_THAT(YadErr({"restart", "web"}, kFailed), HasSubstr("run kubectl yad resume web first"));
   SetImage("web", "example.org/app:2");
-  WaitForStatus("web", "is held", [](const Json& status) { return At(status, "/updatedPools") == 0; });
+  WaitForStatus("web", "no pool is updated", [](const Json& status) { return At(status, "/updatedPools") == 0; });
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}), HasSubstr("0 of 2 pools updated (Paused"));
   EXPECT_EQ(YadOut({"resume", "web", "-o", "name"}), Subject() + "\n");
   EXPECT_EQ(YadErr({"resume", "web"}, kFailed), "error: yurtappdaemons.apps.openyurt.io \"web\" is not paused\n");
@@ -149,7 +149,7 @@ TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalContinuesOnceItIsApproved) {
   UseCanaryAndNorth({Pool("b")});
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "web", "--timeout=180s"}));
-  Eventually("it waits for approval",
+  Eventually("kubectl yad status reports WaitingForApproval",
              [&] { return status.Output().find("1 of 2 pools updated (WaitingForApproval") != std::string::npos; });
   EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:1");
   EXPECT_THAT(YadOut({"diff", "web"}, kNo), StartsWith("# pool " + Pool("b") + "\n"));

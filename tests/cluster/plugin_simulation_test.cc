@@ -142,7 +142,7 @@ TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
   // A pool that is slow to recover after its rollback is Failed for a while.
   const auto expect_stories = [&] {
     for (const auto& [name, one] : cases) {
-      Eventually(name + " has done what its simulation shows", [&] {
+      Eventually(name + " has made the updates of its simulation", [&] {
         const Stories real = RealStories(name, since);
         return real == one.wanted ? std::string()
                                   : ::testing::PrintToString(real) + " instead of " +
@@ -158,7 +158,7 @@ TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
     for (const auto& [pool, story] : one.wanted) kinds.insert(story);
   }
   EXPECT_THAT(kinds, ::testing::IsSupersetOf({"updated", "updated failed", "updated back", "WaitingForHold"}))
-      << "the rollouts are too much alike";
+      << "the random rollouts are too similar";
 }
 
 }  // namespace

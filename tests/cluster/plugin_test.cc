@@ -32,7 +32,7 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
 
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "yad/web", "--timeout=180s"}));
-  Eventually("it says what it waits for",
+  Eventually("kubectl yad status prints why the pools wait",
              [&] { return status.Output().find("updated when their") != std::string::npos; });
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}),
               StartsWith("Waiting for the rollout of yurtappdaemon \"web\" to finish: 0 of 2 pools updated (Waiting"));
@@ -40,7 +40,7 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
               HasSubstr("error: timed out after 1s, waiting for "));
   ASSERT_EQ(status.ExitCode(), std::nullopt);
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("a"))));
-  Eventually("it tells of the first pool",
+  Eventually("kubectl yad status prints one updated pool",
              [&] { return status.Output().find("1 of 2 pools updated") != std::string::npos; });
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("b"))));
   EXPECT_EQ(status.Wait(kEventuallyTimeout), kDone) << status.Errors();
@@ -69,7 +69,8 @@ TEST_P(PluginOnceTest, StatusEndsWhenTheDaemonIsDeleted) {
   StartTwoPools("OnDelete");
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "web"}));
-  Eventually("it waits", [&] { return status.Output().find("updated when their") != std::string::npos; });
+  Eventually("kubectl yad status prints why the pools wait",
+             [&] { return status.Output().find("updated when their") != std::string::npos; });
   kube().Delete(kYurtAppDaemonType, "web");
   EXPECT_EQ(status.Wait(kEventuallyTimeout), kFailed);
   EXPECT_THAT(status.Errors(), HasSubstr("has been deleted"));
@@ -113,11 +114,11 @@ TEST_P(PluginOnceTest, PoolsAreListedOneByOneAndDaemonsWithTheirCounts) {
   EXPECT_EQ(YadOut({"pools", "-o", "name"}), Subject() + "\n");
 
   Process watch(Command({"pools", "web", "-w"}));
-  Eventually("the watch shows both", [&] { return watch.Output().find(Pool("b")) != std::string::npos; });
+  Eventually("the watch prints both pools", [&] { return watch.Output().find(Pool("b")) != std::string::npos; });
   const std::string before = watch.Output();
   Unselect(a);
   AddPool("c");
-  Eventually("and what is new", [&] { return watch.Output().find(Pool("c")) != std::string::npos; });
+  Eventually("the watch prints the new pool", [&] { return watch.Output().find(Pool("c")) != std::string::npos; });
   EXPECT_THAT(watch.Output().substr(before.size()), Not(HasSubstr("NAME")));
 }
 
@@ -202,7 +203,7 @@ TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
               StartsWith("1\texample.org/app:1\n"));
   // The image may contain any characters, so the completion must not print a line break in it.
   kube().Edit(kYurtAppDaemonType, "web", [this](Json& daemon) { SetImageIn(daemon, "x\n1;reboot"); });
-  Eventually("it is a revision", [&] {
+  Eventually("the image belongs to a revision", [&] {
     return run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}).find("\n2\tx") !=
            std::string::npos;
   });

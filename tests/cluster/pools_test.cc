@@ -19,7 +19,7 @@ TEST_P(PoolsTest, AnAddedPoolGetsAWorkloadAndTheOtherWorkloadsAreNotChanged) {
   const Json before = WorkloadOf("web", a);
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});
-  WaitForStatus("web", "both are Ready", [](const Json& status) { return At(status, "/readyPools") == 2; });
+  WaitForStatus("web", "both pools are Ready", [](const Json& status) { return At(status, "/readyPools") == 2; });
   EXPECT_EQ(At(WorkloadOf("web", a), "/metadata/generation"), At(before, "/metadata/generation"));
   EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
   EXPECT_EQ(Revisions("web").size(), 1U);
@@ -64,10 +64,10 @@ TEST_P(PoolsTest, AWorkloadIsShownAsRemovingAndIsRecreatedOnlyAfterItsDeletion) 
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadProvisioned"), "False");
   EXPECT_NE(StringAt(WorkloadOf("web", a), {"metadata", "deletionTimestamp"}), "");
   Select(a);
-  WaitForStatus("web", "a is wanted again", [](const Json& status) { return At(status, "/desiredPools") == 2; });
+  WaitForStatus("web", "both pools are selected", [](const Json& status) { return At(status, "/desiredPools") == 2; });
   EXPECT_EQ(kube().List(type()).size(), 2U);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"finalizers", nullptr}}}});
-  Eventually("it is made again", [&] { return UidOf(WorkloadOf("web", a)) != UidOf(before); });
+  Eventually("the workload is recreated", [&] { return UidOf(WorkloadOf("web", a)) != UidOf(before); });
   WaitUntilReady("web");
   WaitForPools("web", {a, b});
 }
@@ -86,7 +86,7 @@ TEST_P(PoolsTest, AWorkloadHasTheSameNameWhenItsPoolReturns) {
   EXPECT_NE(UidOf(WorkloadOf("web", a)), UidOf(before));
 }
 
-TEST_P(PoolsTest, ARelabelledPoolLosesTheWorkloadOfOneDaemonAndGetsThatOfTheOther) {
+TEST_P(PoolsTest, ARelabelledPoolLosesTheOldDaemonsWorkloadAndGetsTheNewDaemons) {
   StartOperator();
   const std::string pool = AddPool("a", Json::object(), {{"stage", "blue"}});
   for (const std::string stage : {"blue", "green"}) {
@@ -127,7 +127,7 @@ TEST_P(PoolsTest, TolerationsChangeWithThePoolsTaints) {
   wait_for("x is tolerated", Json::array({own, x}));
   set_taints(R"([{"key": "y", "effect": "NoExecute"}])"_json);
   wait_for("y instead", Json::array({own, R"({"key": "y", "operator": "Exists", "effect": "NoExecute"})"_json}));
-  StopOperator();  // the next process must know which tolerations are for taints
+  StopOperator();  // the next process must find out which tolerations the operator has added for taints
   set_taints(Json::array());
   StartOperator();
   wait_for("none but the template's", Json::array({own}));
@@ -202,7 +202,7 @@ TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
   for (const auto& [pool, workload] : ByPool(other)) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
-  Eventually("only the other's workloads are left", [&] { return kube().List(type()).size() == 2; });
+  Eventually("only the other daemon's workloads exist", [&] { return kube().List(type()).size() == 2; });
   WaitForPools(other, {a, b});
 }
 

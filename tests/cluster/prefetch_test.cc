@@ -16,7 +16,7 @@ class PrefetchTest : public RolloutFixture {
     Deploy({"a", "b"}, {{"groups", Json::array({first})}, {"prefetch", prefetch}});
   }
   Json WaitForPrefetchCondition(const std::string& reason) {
-    return WaitForStatus("web", "PrefetchUnavailable says " + reason, [&](const Json& status) {
+    return WaitForStatus("web", "PrefetchUnavailable has reason " + reason, [&](const Json& status) {
       const Json daemon = {{"status", status}};
       return StringAt(ConditionOf(daemon, "PrefetchUnavailable"), {"reason"}) == reason;
     });
@@ -54,7 +54,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
   EXPECT_EQ(deleted, 1U);
 }
 
-TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
+TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageEvenAfterALeaderChange) {
   if (!ServerKeepsImageVolumes()) GTEST_SKIP() << "this Kubernetes has no image volumes";
   Deployed({{"onTimeout", "Wait"}});
   // The quota blocks only the DaemonSet's pod. The workload's pods request no resources, so they are BestEffort.
@@ -104,7 +104,7 @@ TEST_P(PrefetchTest, DaemonSetThatNoPoolNeedsIsDeleted) {
       {"template", {{"metadata", {{"labels", labels}}}, {"spec", {{"containers", Json::array({container})}}}}}};
   kube().Create(kDaemonSetType, object);
   Eventually("the DaemonSet is gone",
-             [&]() -> std::string { return kube().Find(kDaemonSetType, "old") ? "it is still there" : ""; });
+             [&]() -> std::string { return kube().Find(kDaemonSetType, "old") ? "the DaemonSet exists" : ""; });
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ current-context: a
   kill(plugin, SIGKILL);
 }
 
-TEST(ProcessTest, AMissingOrInvalidKubeconfigIsReportedAtOnce) {
+TEST(ProcessTest, AMissingOrInvalidKubeconfigIsReportedImmediately) {
   const ProcessResult missing = RunOperator({"--kubeconfig=/no/such/file"});
   EXPECT_NE(missing.exit_code, 0);
   EXPECT_LT(missing.exit_code, 128) << "a crash";
@@ -147,7 +147,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintExitWithZero) {
   OperatorOptions options = DefaultOptions();
   options.log_file = plane().dir() + "/" + ns() + "-early.log";
   OperatorProcess early(options);
-  Eventually("it has begun", [&] { return !early.Log().empty(); });
+  Eventually("the process has logged a line", [&] { return !early.Log().empty(); });
   EXPECT_EQ(early.Stop(), 0);
 }
 
@@ -168,7 +168,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("unreachable", plane().server(), "https://127.0.0.1:" + std::to_string(port));
   OperatorProcess process(options);
-  Eventually("the log names the server", [&]() -> std::string {
+  Eventually("the log contains the server's address", [&]() -> std::string {
     const std::string log = process.Log();
     return log.find("127.0.0.1:" + std::to_string(port)) != std::string::npos || process.ExitCode().has_value()
                ? ""
@@ -201,7 +201,7 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   const WallTime before = Now();
   CreateDaemon(Daemon("web"));
   OperatorProcess process(options);
-  Eventually("the log speaks of the certificate", [&]() -> std::string {
+  Eventually("the log contains certificate", [&]() -> std::string {
     const std::string log = process.Log();
     return log.find("certificate") != std::string::npos || process.ExitCode().has_value() ? "" : "its log: " + log;
   });
@@ -224,7 +224,7 @@ TEST_F(ProcessOnClusterTest, InvalidCredentialsAreReportedAndTheProcessIsNotRead
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("nobody", line, "  user: {token: not-a-token}");
   OperatorProcess process(options);
-  Eventually("the log says Unauthorized", [&]() -> std::string {
+  Eventually("the log contains Unauthorized", [&]() -> std::string {
     const std::string log = process.Log();
     return log.find("Unauthorized") != std::string::npos ? "" : "its log: " + log;
   });
@@ -241,7 +241,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   };
   options.log_file = plane().dir() + "/" + ns() + "-first.log";
   auto first = std::make_unique<OperatorProcess>(options);
-  Eventually("the first leads", [&] { return !holder().empty(); });
+  Eventually("the first process leads", [&] { return !holder().empty(); });
   const std::string first_identity = holder();
   options.log_file = plane().dir() + "/" + ns() + "-second.log";
   OperatorProcess second(options);

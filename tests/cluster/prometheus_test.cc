@@ -114,7 +114,7 @@ TEST_F(PrometheusTest, APoolsNameSelectsOnlyThatPoolAndIsEscapedInTheQuery) {
     for (const char* name : {"\"}) or vector(1) #", "'}) or vector(1) #", "`}) or vector(1) #", "\\", "\n", "{{x}}"})
       EXPECT_EQ(Value(WithPool(query, name)), std::nullopt) << query << name;
   }
-  EXPECT_EQ(Value(WithPool(Selectors("=")[0], "a\"b")), 11) << "the name keeps its meaning";
+  EXPECT_EQ(Value(WithPool(Selectors("=")[0], "a\"b")), 11) << "the escaped name must select the same pool";
 }
 
 TEST_F(PrometheusTest, SeveralPoolsAreSelectedExactly) {

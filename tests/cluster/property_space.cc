@@ -67,7 +67,7 @@ Json PropertySpace::Example(const Json& unresolved, const std::string& path, int
     return choices[static_cast<std::size_t>(which) % choices.size()];
   }
   if (IsIntOrString(schema)) return 1 + which;
-  if (schema.contains("oneOf")) return std::to_string(1 + which);  // a quantity
+  if (schema.contains("oneOf")) return std::to_string(1 + which);  // valid as a quantity
   const std::string type = TypeOf(schema);
   if (type == "integer" || type == "number") return std::max<std::int64_t>(1, IntAt(schema, {"minimum"})) + which;
   if (type == "boolean") return which == 0;

@@ -51,7 +51,7 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
       failures.push_back(task.Name() + " = " + doing + ": " + failure.what());
       if (!started) return failures;
       try {
-        cell.workloads.clear();  // the state is unknown
+        cell.workloads.clear();  // unknown until the next observation
         Step(cell, cell.base, Sense::kGood);
       } catch (const std::exception& again) {
         failures.push_back(task.Name() + ": put back after that: " + again.what());
@@ -123,7 +123,7 @@ PropertyTest::Outcome PropertyTest::Await(const Cell& cell, const Json& generati
                                           const std::optional<std::map<std::string, Json>>& expected,
                                           bool may_tell) const {
   Outcome outcome = Outcome::kApplied;
-  Eventually("the cluster is what was asked for", [&]() -> std::string {
+  Eventually("the cluster matches the spec, or status reports an error", [&]() -> std::string {
     const Json daemon = daemons_->Find(cell.name).value_or(Json());
     if (At(daemon, "/metadata/generation") != generation || At(daemon, "/status/observedGeneration") != generation)
       return "it is not observed: " + Short(At(daemon, "/status"));

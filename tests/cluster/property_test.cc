@@ -55,7 +55,7 @@ void PropertyTest::Run(const std::vector<Task>& tasks) {
           std::vector<std::string> found = Play(tasks[at], tally);
           const std::lock_guard lock(mutex);
           for (std::string& failure : found) {
-            failures.push_back(failure + "\n  once more: YAD_PROPERTY='" + tasks[at].property.path + "'");
+            failures.push_back(failure + "\n  repeat with YAD_PROPERTY='" + tasks[at].property.path + "'");
           }
         }
       });
@@ -67,7 +67,7 @@ void PropertyTest::Run(const std::vector<Task>& tasks) {
                   << test->name() << "'";
   }
   std::cout << "[ property ] " << tasks.size() << " properties, " << tally.steps << " values: " << tally.applied
-            << " acted upon, " << tally.rejected << " rejected, " << tally.reported << " reported in status\n";
+            << " applied, " << tally.rejected << " rejected, " << tally.reported << " reported in status\n";
   EXPECT_GT(tally.applied, 0);
 }
 

@@ -53,7 +53,7 @@ class RestartTest : public BothKinds {
     }
   }
   void ExpectTheAuditedWritesInTheMetrics(WallTime since) {
-    Eventually("both count the same writes", [&]() -> std::string {
+    Eventually("the metrics and the audit log count the same writes", [&]() -> std::string {
       double counted = 0;
       for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
         counted += op().Metric("rest_client_requests_total", {std::string("method=\"") + method + "\""});
@@ -71,15 +71,15 @@ INSTANTIATE_BOTH_KINDS(RestartTest);
 class RestartOnceTest : public RestartTest {};
 INSTANTIATE_ONE_KIND(RestartOnceTest, WorkloadKind::kDeployment);
 
-TEST_P(RestartOnceTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) {
+TEST_P(RestartOnceTest, NoWorkloadIsDuplicatedOrLostByAKillDuringCreationsAndUpdates) {
   const WallTime begin = Now();
   const auto pools = AddPools(60);
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be killed in the middle
   CreateDaemon(Daemon("web"));
-  Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
+  Eventually("at least five workloads exist", [&] { return kube().List(type()).size() >= 5; });
   KillOperator();
   const std::size_t at_the_kill = kube().List(type()).size();
-  ASSERT_LT(at_the_kill, 60U) << "this run was not in the middle";
+  ASSERT_LT(at_the_kill, 60U) << "the operator was killed too late";
   StartOperator();
   WaitForPools("web", pools);
   WaitUntilReady("web");
@@ -101,7 +101,7 @@ TEST_P(RestartOnceTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorklo
     for (const Json& workload : kube().List(type())) count += ImageOf(workload) == "example.org/app:2";
     return count;
   };
-  Eventually("some workloads are updated", [&] { return updated() >= 5; });
+  Eventually("at least five workloads are updated", [&] { return updated() >= 5; });
   KillOperator();
   ASSERT_LT(updated(), 60);
   StartOperator();
@@ -124,13 +124,13 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   const auto six_ready = [](const Json& status) {
     return At(status, "/readyPools") == 6 && At(status, "/failedPools") == 1;
   };
-  WaitForStatus("zero", "has settled", six_ready);
-  WaitForStatus("paused", "has settled", six_ready);
+  WaitForStatus("zero", "six pools are ready", six_ready);
+  WaitForStatus("paused", "six pools are ready", six_ready);
   PatchSpec("paused", {{"paused", true}});
   WaitUntilObserved("paused");
   SetImage("paused", "example.org/app:2");
   WaitUntilObserved("paused");
-  WaitForStatus("web", "has settled", [](const Json& status) { return At(status, "/desiredPools") == 7; });
+  WaitForStatus("web", "has seven pools", [](const Json& status) { return At(status, "/desiredPools") == 7; });
   AwaitQuiet();
   StopOperator();
   const std::string versions = AllVersions();
@@ -163,7 +163,7 @@ TEST_P(RestartOnceTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {
   WaitUntilReady("web");
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
   EXPECT_EQ(Label(WorkloadOf("web", b), kPoolNameLabel), b);
-  Eventually("nothing of the other is left", [&] { return kube().List(type()).size() == 2; });
+  Eventually("the other daemon's workloads are gone", [&] { return kube().List(type()).size() == 2; });
 }
 
 class ApiserverTest : public ClusterTest {};
@@ -176,7 +176,7 @@ TEST_F(ApiserverTest, OperatorContinuesAfterARestartOfTheApiserver) {
   const Json before = WorkloadOf("web", a);
   plane().RunScript("stop-apiserver");
   plane().RunScript("start-apiserver");
-  Eventually("the API answers", [&] { return kube().client().GetRaw("/readyz").has_value(); });
+  Eventually("the apiserver is ready", [&] { return kube().client().GetRaw("/readyz").has_value(); });
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});
   EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));

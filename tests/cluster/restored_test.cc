@@ -11,7 +11,7 @@ constexpr std::chrono::minutes kUntilItEnds{4};
 class RestoredEtcdTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
+    if (!RunsEverything()) GTEST_SKIP() << "takes two minutes; set YAD_ALL=1";
     ControlPlaneOptions options;
     options.controllers = false;
     plane_ = std::make_unique<ControlPlane>(YAD_SOURCE_DIR, options);
@@ -58,7 +58,7 @@ TEST_F(RestoredEtcdTest, ProcessWithNewerDataExitsAndTheNextOneKeepsTheRestoredD
   const auto saved = WaitFor(2, "example.org/app:1");
   plane_->RunScript("save-etcd");
   plane_->RunScript("start-apiserver");
-  Eventually("the API answers", [&] { return kube_->client().GetRaw("/readyz").has_value(); });
+  Eventually("the apiserver is ready", [&] { return kube_->client().GetRaw("/readyz").has_value(); });
   AddPool("c");
   kube_->Edit(kYurtAppDaemonType, "web", [](Json& object) {
     object[Json::json_pointer("/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image")] =

@@ -8,7 +8,7 @@ class RevisionTest : public BothKinds {
  protected:
   // Blocks until all pools have the daemon's newest template. Returns the name of its revision.
   std::string WaitForRollout(const std::string& daemon, const std::string& image) {
-    const Json object = WaitForStatus(daemon, image + " is everywhere", [&](const Json& status) {
+    const Json object = WaitForStatus(daemon, image + " is in all pools", [&](const Json& status) {
       return At(status, "/updatedPools") == At(status, "/desiredPools") &&
              At(status, "/currentRevision") == At(status, "/updateRevision") && At(status, "/images") == image;
     });
@@ -118,7 +118,7 @@ TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherE
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, first));
   const auto rejected =
       plane().client().Patch(kControllerRevisionType, {ns(), first}, PatchType::kMerge, {{"revision", 9}});
-  ASSERT_FALSE(rejected) << "the case is not what it was";
+  ASSERT_FALSE(rejected) << "the apiserver accepts a patch of this data, so the test is useless";
   EXPECT_EQ(rejected.error().reason, Reason::kInvalid);
 
   StartOperator();
@@ -144,7 +144,7 @@ TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatG
   const std::string name = WaitForRollout("web", "example.org/app:1");
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, name));
   Kubectl({"delete", "yad", "web", "--cascade=orphan"});
-  Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
+  Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
   const Json created = CreateDaemon(daemon);
   EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), name);
   const Json revision = kube().Get(kControllerRevisionType, name);
@@ -187,10 +187,10 @@ TEST_P(RevisionTest, TheDefaultLimitKeepsTenRevisionsAndAChangedLimitStartsNoRol
     SetImage("web", image);
     WaitForRollout("web", image);
   }
-  Eventually("10 and the live one are kept", [&] { return Revisions("web").size() == 11; });
+  Eventually("ten old revisions and the live revision exist", [&] { return Revisions("web").size() == 11; });
   const auto before = ByPool("web");
   PatchSpec("web", {{"revisionHistoryLimit", 3}});
-  Eventually("3 and the live one are kept", [&] { return Revisions("web").size() == 4; });
+  Eventually("three old revisions and the live revision exist", [&] { return Revisions("web").size() == 4; });
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
 }
 
@@ -207,7 +207,7 @@ TEST_P(RevisionTest, ARevisionThatAWorkloadUsesIsNeverPruned) {
     WaitForStatus("web", "has another updateRevision",
                   [&](const Json& status) { return At(status, "/images") == "example.org/app:" + std::to_string(i); });
   }
-  Eventually("the current and the newest are left", [&]() -> std::string {
+  Eventually("only the current and the newest revision exist", [&]() -> std::string {
     const auto names = RevisionNames("web");
     return names.size() == 2 && names[0] == first ? "" : Json(names).dump();
   });
@@ -220,7 +220,8 @@ TEST_P(RevisionTest, ARevisionWithTheSameNameAndOtherContentIncreasesTheCollisio
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
   Barrier();  // after this, the operator does not create the revision again
-  Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
+  Eventually("the revision and the workloads are gone",
+             [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
   const Json foreign = kube().Create(
       kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
   CreateDaemon(Daemon("web"));
@@ -263,7 +264,7 @@ TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndChan
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web", 1));  // there is no node, so the pod stays Pending
-  const Json waiting = WaitForStatus("web", "is under way", [](const Json& status) {
+  const Json waiting = WaitForStatus("web", "the rollout has begun", [](const Json& status) {
     return At(status, "/updateRevision") != Json() && At(status, "/pools").size() == 1 &&
            At(status, "/pools/0/phase") == "Updating";
   });
@@ -284,12 +285,12 @@ TEST_P(RevisionTest, OnDeleteUpdatesAPoolWhenItsWorkloadIsDeleted) {
   CreateDaemon(daemon);
   const std::string first = WaitForRollout("web", "example.org/app:1");
   SetImage("web", "example.org/app:2");
-  WaitForStatus("web", "knows the new revision",
+  WaitForStatus("web", "has the new updateRevision",
                 [&](const Json& status) { return At(status, "/updateRevision") != first; });
   Barrier();
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
   kube().Delete(type(), NameOf(WorkloadOf("web", a)));
-  Eventually("the deleted one is on the new revision",
+  Eventually("the recreated workload has the new revision",
              [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
   EXPECT_EQ(ImageOf(WorkloadOf("web", b)), "example.org/app:1");
   EXPECT_EQ(Label(WorkloadOf("web", b), kRevisionLabel), first);
@@ -306,7 +307,7 @@ TEST_P(RevisionTest, AChangeOfOnlyReplicasCreatesARevisionAndRestartsNoPod) {
   const Json before = WorkloadOf("web", pool);
   const std::string pod = UidOf(kube().List(kPodType, "app=web").at(0));
   PatchTemplate("web", {{"spec", {{"replicas", 2}}}});
-  WaitForStatus("web", "two run", [](const Json& status) { return At(status, "/readyReplicas") == 2; });
+  WaitForStatus("web", "two replicas are ready", [](const Json& status) { return At(status, "/readyReplicas") == 2; });
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(PodTemplate(after), PodTemplate(before));
   std::vector<std::string> pods;

@@ -36,7 +36,7 @@ TEST_P(RolloutTest, UpdatesOnePoolAtATimeAndWaitsUntilItIsHealthy) {
   const WallTime before = Now();
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [&](const Json& status) {
-    EXPECT_LE(3 - At(status, "/readyPools").get<int>(), 1) << "more than one pool is disturbed: " << status;
+    EXPECT_LE(3 - At(status, "/readyPools").get<int>(), 1) << "more than one pool is not ready: " << status;
     return At(status, "/updatedPools") == 3 && At(status, "/currentRevision") == At(status, "/updateRevision");
   });
   EXPECT_THAT(PoolsUpdatedSince(before), ElementsAre(Pool("a"), Pool("b"), Pool("c")));
@@ -57,7 +57,7 @@ TEST_P(RolloutTest, FailingTemplateIsStoppedAfterOnePoolAndRolledBack) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" && At(status, "/readyPools") == 3;
   });
   EXPECT_EQ(StringAt(ConditionOf(daemon, "Progressing"), {"reason"}), "RolledBack");
-  EXPECT_THAT(PoolsUpdatedSince(before), ElementsAre(Pool("a"), Pool("a"))) << "out and back";
+  EXPECT_THAT(PoolsUpdatedSince(before), ElementsAre(Pool("a"), Pool("a"))) << "one update and its rollback";
   EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
   EXPECT_NE(At(daemon, "/status/updateRevision"), good);
   EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");

@@ -167,7 +167,7 @@ TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");
-  Eventually("the node is the pool's, and idles", [&] {
+  Eventually("the node is in the pool, and is idle", [&] {
     const Json node = kube().Get(kNodeType, spare);
     return Label(node, kNodePoolLabel) == "hangzhou" &&
            Annotation(node, kLeaseAnnotation).find("\"phase\":\"Idle\"") != std::string::npos;

@@ -36,7 +36,7 @@ class MirrorControllerTest : public ClusterTest {
                                    {"data", {{"key", value}}}});
   }
   void WaitForMirror(const std::string& value) {
-    Eventually("the mirror says " + value, [&] {
+    Eventually("the mirror contains " + value, [&] {
       const auto mirror = plane().client().Get(kConfigMapType, {ns(), "a-mirror"});
       return mirror && StringAt(*mirror, {"data", "key"}) == value;
     });
@@ -74,7 +74,7 @@ TEST(RuntimeDocsTest, ExampleIsTheCodeOfTheMirrorController) {
   const std::string code = read("tests/support/mirror_controller.cc");
   ASSERT_FALSE(code.empty());
   EXPECT_NE(read("docs/runtime.md").find("```cpp\n" + code + "```"), std::string::npos)
-      << "docs/runtime.md shows another text than tests/support/mirror_controller.cc: copy it over";
+      << "docs/runtime.md differs from tests/support/mirror_controller.cc: copy the code to the page";
 }
 
 }  // namespace

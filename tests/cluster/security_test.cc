@@ -54,7 +54,7 @@ class SecretsTest : public ClusterTest {
     ASSERT_THAT(shown, ::testing::HasSubstr("Starting"));
     for (const std::string& secret : secrets) {
       ASSERT_GE(secret.size(), 8U);
-      EXPECT_EQ(shown.find(secret), std::string::npos) << "it shows " << secret;
+      EXPECT_EQ(shown.find(secret), std::string::npos) << "the output contains " << secret;
     }
   }
   static double Rejected(const OperatorProcess& process) {
@@ -78,7 +78,7 @@ TEST_F(SecretsTest, NoTokenIsPrintedWhetherItIsAcceptedOrRejected) {
   std::string wrong = token;
   wrong.replace(wrong.rfind('.') + 1, 4, "AAAA");
   OperatorProcess rejected(WithUser("wrong", "{token: " + wrong + "}"));
-  Eventually("the apiserver rejects it", [&] { return Rejected(rejected) >= 3; });
+  Eventually("the apiserver rejects the token", [&] { return Rejected(rejected) >= 3; });
   ExpectHidden(rejected, Parts(wrong));
 }
 
@@ -177,7 +177,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
       const Result<Json> made = kube().client().Create(kYurtAppDaemonType, daemon, dry_run);
       return made ? "" : made.error().ToString();
     };
-    Eventually("a review is answered", review, std::chrono::seconds(5));
+    Eventually("the webhook responds to a review", review, std::chrono::seconds(5));
   }
   EXPECT_FALSE(op().ExitCode().has_value());
   EXPECT_TRUE(op().Ready());

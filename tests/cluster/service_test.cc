@@ -75,7 +75,7 @@ TEST_F(ServiceTest, EachPoolsServiceSelectsOnlyThePodsOfThatPool) {
     const Json service = ServiceOf("web", pool);
     EXPECT_EQ(NameOf(service), NameOf(WorkloadOf("web", pool)));
     EXPECT_EQ(At(service, "/metadata/ownerReferences/0/uid"), UidOf(GetDaemon("web")));
-    Eventually("its endpoints are the pool's two pods",
+    Eventually("the Service's endpoints are the pool's two pods",
                [&] { return PodsOf(pool).size() == 2 && PodsBehind(NameOf(service)) == PodsOf(pool); });
   }
   std::set<std::string> made;
@@ -83,7 +83,7 @@ TEST_F(ServiceTest, EachPoolsServiceSelectsOnlyThePodsOfThatPool) {
     if (write.verb != "create") continue;
     if (write.resource == "services") made.insert(write.name);
     if (write.resource == "deployments") {
-      EXPECT_THAT(made, Contains(write.name)) << "its Service comes first";
+      EXPECT_THAT(made, Contains(write.name)) << "the Service must be created before the workload";
     }
   }
   EXPECT_THAT(made, SizeIs(2));
@@ -104,7 +104,7 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer)
     service["metadata"]["annotations"]["theirs"] = "1";
   });
   Json repaired;
-  Eventually("it is repaired", [&] {
+  Eventually("the Service is repaired", [&] {
     repaired = ServiceOf("web", pool);
     return At(repaired, "/spec/ports").size() == 2 && At(repaired, "/spec/selector") == At(before, "/spec/selector");
   });
@@ -116,11 +116,11 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer)
 
   // Because it lacks this label, the Service leaves the operator's watch.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
-  Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
+  Eventually("the Service has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
 
   kube().Delete(kServiceType, NameOf(before));
-  Eventually("it is made again", [&] {
+  Eventually("the Service is recreated", [&] {
     const auto now = kube().Find(kServiceType, NameOf(before));
     return now && UidOf(*now) != UidOf(before);
   });
@@ -138,7 +138,7 @@ TEST_F(ServiceTest, ANewTemplateChangesTheServiceAndRestartsNoPod) {
   const Json after = ServiceOf("web", pool);
   ASSERT_THAT(At(after, "/spec/ports"), SizeIs(2)) << after;
   EXPECT_EQ(At(after, "/spec/ports/0/name"), "metrics");
-  EXPECT_EQ(At(after, "/spec/ports/1"), At(before, "/spec/ports/0")) << "with its nodePort";
+  EXPECT_EQ(At(after, "/spec/ports/1"), At(before, "/spec/ports/0")) << "the port must keep its nodePort";
   EXPECT_EQ(At(after, "/spec/clusterIP"), At(before, "/spec/clusterIP"));
   EXPECT_EQ(At(WorkloadOf("web", pool), "/spec"), At(workload, "/spec"));
   EXPECT_EQ(Revisions("web").size(), 2U);
@@ -159,12 +159,12 @@ TEST_F(ServiceTest, ServicesAreDeletedWithTheirPoolOrTheServiceTemplate) {
   WaitUntilReady("web");
   EXPECT_THAT(Services(), SizeIs(2));
   Unselect(b);
-  Eventually("its Service is gone", [&] { return Services().size() == 1; });
+  Eventually("the removed pool's Service is gone", [&] { return Services().size() == 1; });
   EXPECT_EQ(Label(Services().at(0), kPoolNameLabel), a);
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   WaitUntilReady("web");
-  Eventually("there is none", [&] { return Services().empty(); });
-  Eventually("status names none", [&] { return !PoolStatus(GetDaemon("web"), a).contains("service"); });
+  Eventually("no Service exists", [&] { return Services().empty(); });
+  Eventually("status contains no Service", [&] { return !PoolStatus(GetDaemon("web"), a).contains("service"); });
   EXPECT_THAT(Workloads("web"), SizeIs(1));
 }
 
@@ -191,12 +191,12 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   const Json foreign =
       kube().Create(kServiceType, {{"metadata", {{"name", taken}}}, {"spec", {{"ports", {Port("x", 1)}}}}});
   AddPool("c");
-  WaitForStatus("web", "says ServiceConflict", [&](const Json& status) {
+  WaitForStatus("web", "the pool has reason ServiceConflict", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, c), {"reason"}) == "ServiceConflict" &&
            status.at("readyPools") == 2;
   });
   EXPECT_EQ(WithoutStatus(kube().Get(kServiceType, taken)), WithoutStatus(foreign));
-  EXPECT_FALSE(ByPool("web").contains(c)) << "its workload waits";
+  EXPECT_FALSE(ByPool("web").contains(c)) << "the workload must wait for its Service";
   kube().Delete(kServiceType, taken);
   Kubectl({"annotate", "nodepool", c, "nudge=1"});
   WaitUntilReady("web");
@@ -204,7 +204,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   // Two Services cannot have the same address.
   const std::string address = StringAt(ServiceOf("web", b), {"spec", "clusterIP"});
   PatchSpec("web", {{"serviceTemplate", {{"spec", {{"clusterIP", address}}}}}});
-  WaitForStatus("web", "says what the apiserver rejected", [&](const Json& status) {
+  WaitForStatus("web", "the pool's message contains the apiserver's error", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, a), {"reason"}) == "Invalid" &&
            StringAt(PoolStatus({{"status", status}}, b), {"phase"}) == "Ready";
   });
@@ -222,7 +222,8 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   PatchSpec("web", {{"serviceTemplate", {{"spec", {{"clusterIP", "None"}, {"ports", {Port("http", 80)}}}}}}});
   const std::string later = AddPool("b");
   WaitUntilReady("web");
-  EXPECT_EQ(At(WorkloadOf("web", old), "/spec"), At(before, "/spec")) << "it was made without";
+  EXPECT_EQ(At(WorkloadOf("web", old), "/spec"), At(before, "/spec"))
+      << "the workload was created without a serviceName, which is immutable";
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
@@ -261,11 +262,11 @@ class OlderRolesTest : public ServiceTest {
   std::unique_ptr<FaultProxy> proxy_;
 };
 
-TEST_F(OlderRolesTest, OnlyDaemonsWithAServiceTemplateNeedTheRightsOnServices) {
+TEST_F(OlderRolesTest, OnlyDaemonsWithAServiceTemplateNeedPermissionsOnServices) {
   StartOperator();
   AddPool("a");
   CreateDaemon(Headed("web"));
-  Eventually("it says why", [&] {
+  Eventually("condition Ready contains the apiserver's error", [&] {
     return ConditionOf(GetDaemon("web"), "Ready").dump().find("services is forbidden") != std::string::npos;
   });
   EXPECT_EQ(StringAt(ConditionOf(GetDaemon("web"), "Ready"), {"reason"}), "ServicesUnreadable");

@@ -46,7 +46,7 @@ TEST_P(SizeTest, ATemplateOfOneMegabyteIsAppliedByServerSideApply) {
   EXPECT_EQ(At(*Container(workload, "main"), "/env"), container["env"]);
   container["env"][3]["value"] = "small";
   Kubectl({"apply", "--server-side", "-f", "-"}, object.dump());
-  Eventually("the change is there",
+  Eventually("the workload has the changed variable",
              [&] { return At(*Container(WorkloadOf("web", a), "main"), "/env/3/value") == "small"; });
   WaitUntilReady("web");
 }
@@ -71,7 +71,7 @@ TEST_P(SizeTest, ATooDeepDaemonBlocksNoOtherDaemon) {
   StopOperator();
   StartOperator();
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
+  Eventually("the workload has the new image", [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
 }
 
 TEST_P(SizeTest, OneDaemonCreatesWorkloadsInThreeHundredPools) {
@@ -79,7 +79,7 @@ TEST_P(SizeTest, OneDaemonCreatesWorkloadsInThreeHundredPools) {
   const auto pools = AddPools(300);
   CreateDaemon(Daemon("web"));
   const Json daemon =
-      WaitForStatus("web", "all are Ready", [](const Json& status) { return At(status, "/readyPools") == 300; });
+      WaitForStatus("web", "all pools are Ready", [](const Json& status) { return At(status, "/readyPools") == 300; });
   EXPECT_EQ(At(daemon, "/status/nodepools"), Json(pools));
   EXPECT_EQ(At(daemon, "/status/pools").size(), 300U);
   WaitForPools("web", pools);

@@ -71,7 +71,7 @@ class Series {
   // Fails the test if the median of the last third exceeds the median of the middle third by more than `noise`.
   void ExpectFlat(double noise) const {
     const std::size_t third = values_.size() / 3;
-    ASSERT_GT(third, 5U) << "too short a soak";
+    ASSERT_GT(third, 5U) << "the soak is too short";
     std::vector<double> medians;
     for (std::size_t i = 0; i < 3; ++i) {
       const auto from = values_.begin() + static_cast<std::ptrdiff_t>(i * third);
@@ -218,7 +218,7 @@ class SoakTest : public ClusterTest {
 
 TEST_F(SoakTest, MemoryThreadsAndDescriptorsDoNotGrowWhileObjectsChange) {
   const std::chrono::seconds soak = SoakTime();
-  if (soak.count() == 0) GTEST_SKIP() << "only with YAD_ALL=1 or YAD_SOAK_SECONDS";
+  if (soak.count() == 0) GTEST_SKIP() << "takes minutes; set YAD_ALL=1 or YAD_SOAK_SECONDS";
   WebhookSetup webhooks(kube(), plane().dir());
   StartOperator(webhooks.flags());
   webhooks.Install();

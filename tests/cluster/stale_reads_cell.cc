@@ -69,7 +69,7 @@ std::map<std::string, std::string> StaleReadsCell::States() {
 
 void StaleReadsCell::WaitUntilItHasReconciled() {
   const std::string total = "controller_runtime_reconcile_total";
-  Eventually("the operator has looked at what it sees", [&] {
+  Eventually("the operator has reconciled with the old data", [&] {
     return op().Metric(total) - op().Metric(total, {"result=\"error\""}) >= 1 ||
            op().Metric(total, {"result=\"error\""}) >= 3;
   });

@@ -97,8 +97,8 @@ Wanted UndoAndPrune(StaleReadsCell& cell) {
   return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{3, 1}}};
 }
 
-// Labels the pools first, as a careful user does.
-Wanted TheSelectorMovesOn(StaleReadsCell& cell) {
+// Labels the pools before it changes the selector, so each pool stays selected.
+Wanted TheSelectorChangesToALabelThatThePoolsHave(StaleReadsCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.LabelPool(pool, "wave", "2");
   cell.kube().Edit(kYurtAppDaemonType, kCellDaemon,
                    [&](Json& daemon) { daemon["spec"]["nodepoolSelector"]["matchLabels"]["wave"] = "2"; });
@@ -114,7 +114,7 @@ Wanted AWorkloadIsDeleted(StaleReadsCell& cell) {
   const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   const std::string uid = UidOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   cell.kube().Delete(cell.type(), name);
-  Eventually("it is there again", [&] {
+  Eventually("the workload is recreated", [&] {
     const auto again = cell.kube().Find(cell.type(), name);
     return again.has_value() && UidOf(*again) != uid;
   });
@@ -126,10 +126,10 @@ Wanted TheDaemonIsOrphanedAndAppliedAgain(StaleReadsCell& cell) {
   return cell.Create();
 }
 
-Wanted TheDaemonIsMadeAnew(StaleReadsCell& cell) {
+Wanted TheDaemonIsRecreated(StaleReadsCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.AllowRemoval(pool);
   cell.kube().Delete(kYurtAppDaemonType, kCellDaemon);
-  Eventually("its workloads are gone", [&] {
+  Eventually("the daemon's workloads are gone", [&] {
     return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
   });
   Wanted wanted = cell.Create();
@@ -157,10 +157,10 @@ const StaleReadsScenario kStale[] = {
     {"AnOldTemplateIsAppliedAgain", TwoRevisions, Undo, {"d", "dr", "r", "wr"}},
     {"ARevisionIsPruned", TwoRevisions, UndoAndPrune, {"d", "dr", "r"}},
     {"TheSelectorIsWidened", OneRing, TheSelectorIsWidened, {"d", "dw"}},
-    {"TheSelectorMovesOn", OneRevision, TheSelectorMovesOn, {"p", "d"}},
-    {"AWorkloadIsDeletedAndMadeAgain", OneRevision, AWorkloadIsDeleted, {"w", "dw"}},
+    {"TheSelectorChangesToALabelThatThePoolsHave", OneRevision, TheSelectorChangesToALabelThatThePoolsHave, {"p", "d"}},
+    {"AWorkloadIsDeletedAndRecreated", OneRevision, AWorkloadIsDeleted, {"w", "dw"}},
     {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, TheDaemonIsOrphanedAndAppliedAgain, {"d", "w", "dw", "wr"}},
-    {"TheDaemonIsMadeAnew", OneRevision, TheDaemonIsMadeAnew, {"d", "w", "dwr"}},
+    {"TheDaemonIsRecreated", OneRevision, TheDaemonIsRecreated, {"d", "w", "dwr"}},
 };
 
 // ---- acts that the operator does not observe ----
@@ -250,13 +250,16 @@ const StaleReadsScenario kUnobserved[] = {
     {"ATaintComesAndGoes", OneRevision, ATaintComesAndGoes, {"pdwr"}},
     {"TheTemplateComesBack", OneRevision, TheTemplateComesBack, {"pdwr", "d"}},
     {"ThePauseIsOver", OneRevision, ThePauseIsOver, {"pdwr", "d"}},
-    {"TheSelectorMovesOn", OneRevision, TheSelectorMovesOn, {"pdwr", "p", "d"}},
+    {"TheSelectorChangesToALabelThatThePoolsHave",
+     OneRevision,
+     TheSelectorChangesToALabelThatThePoolsHave,
+     {"pdwr", "p", "d"}},
     {"AWorkloadIsMadeAnewByHand", OneRevision, AWorkloadIsMadeAnewByHand, {"pdwr", "w"}},
     {"AnEditIsUndoneByHand", OneRevision, AnEditIsUndoneByHand, {"pdwr", "w"}},
     {"ALabelIsTakenAndPutBack", OneRevision, ALabelIsTakenAndPutBack, {"pdwr", "w"}},
     {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, TheDaemonIsOrphanedAndAppliedAgain, {"pdwr", "w", "dr"}},
     {"TheDaemonIsOrphanedAndAnotherIsApplied", OneRevision, TheDaemonIsOrphanedAndAnotherIsApplied, {"pdwr", "w"}},
-    {"TheDaemonIsMadeAnew", OneRevision, TheDaemonIsMadeAnew, {"pdwr", "w"}},
+    {"TheDaemonIsRecreated", OneRevision, TheDaemonIsRecreated, {"pdwr", "w"}},
     {"AllOfIt", OneRevision, AllOfIt, {"pdwr"}},
 };
 
@@ -300,7 +303,7 @@ void PlayAll(std::vector<Run> runs, Play play) {
         [&](StaleReadsCell& cell) { (cell.*play)(run.scenario->before, run.scenario->act, run.views); });
   });
   for (const Run& run : runs) {
-    EXPECT_EQ(run.failure, "") << "once more: YAD_STALE_READS=\"" << run.scenario->name << " " << TypeOf(run.kind).kind
+    EXPECT_EQ(run.failure, "") << "repeat with YAD_STALE_READS=\"" << run.scenario->name << " " << TypeOf(run.kind).kind
                                << " " << run.views << "\"";
   }
   std::cout << "[     runs ] " << runs.size() << "\n";

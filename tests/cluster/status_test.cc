@@ -103,7 +103,7 @@ TEST_P(StatusTest, PoolIsUpdatingAndDaemonIsNotReadyWhilePodsAreMissing) {
   AddNode(a);  // b has no node
   CreateDaemon(Daemon("web", 1));
   const Json daemon =
-      WaitForStatus("web", "a is Ready", [](const Json& status) { return At(status, "/readyPools") == 1; });
+      WaitForStatus("web", "pool a is Ready", [](const Json& status) { return At(status, "/readyPools") == 1; });
   EXPECT_EQ(At(daemon, "/status/updatedPools"), 1);
   EXPECT_EQ(At(daemon, "/status/readyReplicas"), 1);
   EXPECT_EQ(At(daemon, "/status/replicas"), 2);
@@ -241,7 +241,7 @@ TEST_P(StatusOnceTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
   // Also changes a workload's label, because a change of the status alone does not cause a reconcile.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
-  Eventually("the status is right again", [&]() -> std::string {
+  Eventually("the status is correct again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");
     return At(now, "/readyPools") == At(before, "/readyPools") ? "" : now.dump();
   });

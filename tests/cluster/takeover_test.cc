@@ -72,7 +72,7 @@ class TakeoverTest : public ClusterTest {
   }
   void Orphan(const std::string& daemon) {
     Kubectl({"delete", "yad", daemon, "--cascade=orphan"});
-    Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, daemon).has_value(); });
+    Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, daemon).has_value(); });
   }
 
  private:
@@ -104,13 +104,13 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   const std::string oldest = OpenYurtRevisions("web", three).front();
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, oldest));
   SetImage("web", "example.org/app:0");
-  Eventually("it is everywhere", [&] {
+  Eventually("all workloads have the oldest image", [&] {
     for (const auto& [pool, workload] : ByPool("web")) {
       if (ImageOf(workload) != "example.org/app:0" || Label(workload, kRevisionLabel) != oldest) return false;
     }
     return true;
   });
-  WaitForStatus("web", "the old revision is current",
+  WaitForStatus("web", "has the oldest revision as updateRevision",
                 [&](const Json& status) { return At(status, "/updateRevision") == oldest; });
   EXPECT_EQ(UidOf(kube().Get(kControllerRevisionType, oldest)), uid);
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
@@ -181,7 +181,7 @@ TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
 
   // This revision changes only the replicas of one pool, and no pod template.
   PatchSpec("web", {{"overrides", Json::array({{{"pools", {Pool("b")}}, {"replicas", 2}}})}});
-  Eventually("the pool has its replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
+  Eventually("the workload has 2 replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
   WaitUntilReady("web");
   Barrier();
   for (const auto& [pool, workload] : ByPool("web")) {
@@ -201,7 +201,7 @@ TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
     workload["spec"]["replicas"] = 3;
   });
   StartOperator();
-  Eventually("it is repaired",
+  Eventually("the workload is repaired",
              [&] { return At(WorkloadOf("web", edited), "/spec") == At(before.at(edited), "/spec"); });
   WaitUntilReady("web");
   for (const std::string& pool : {Pool("a"), Pool("c")}) {
@@ -218,11 +218,11 @@ TEST_F(TakeoverTest, RunningOneOfTwoOpenYurtWorkloadsOfAPoolIsKept) {
   const auto pods = Pods();
   for (const char* suffix : {"a", "b"}) AddOpenYurtDuplicate(kube(), "web", Pool(suffix));
   StartOperator();
-  Eventually("one is left of each", [&] { return kube().List(type()).size() == 3; });
+  Eventually("each pool has one workload", [&] { return kube().List(type()).size() == 3; });
   WaitUntilReady("web");
   ExpectUntouched("web", before);
-  Eventually("the others' pods are gone", [&] { return Pods() == pods; });
-  Eventually("an event says so", [&] {
+  Eventually("the pods of the removed workloads are gone", [&] { return Pods() == pods; });
+  Eventually("an event reports the removed duplicate", [&] {
     for (const Json& event : EventsAbout("web")) {
       if (StringAt(event, {"reason"}) == "DuplicateRemoved") return true;
     }
@@ -253,7 +253,7 @@ TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
   for (const Json& revision : Revisions("web")) EXPECT_EQ(revisions.count(UidOf(revision)), 1U) << NameOf(revision);
 
   SetImage("web", "example.org/app:0");
-  Eventually("it is everywhere", [&] {
+  Eventually("all workloads have the oldest image", [&] {
     for (const auto& [pool, workload] : ByPool("web")) {
       if (ImageOf(workload) != "example.org/app:0") return false;
     }
@@ -275,7 +275,7 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
     const std::string daemon = "web-" + std::to_string(at);
     MakeOpenYurtState(kube(), OpenYurts(daemon, 0), pool_objects());
     for (const std::string& pool : PoolNames()) {
-      Eventually("the Deployment controller has seen it",
+      Eventually("the Deployment controller has observed the workload",
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/observedGeneration") == 1; });
     }
     const auto before = Remember(daemon);
@@ -302,10 +302,11 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
       const std::map<std::int64_t, std::string> history = {{1, "example.org/app:0"}, {2, "example.org/app:1"}};
       return History(daemon) == history ? "" : "the history is another";
     };
-    Eventually("it was killed, or is done", [&] { return gate_.killed() ? std::string() : why_not(); });
+    Eventually("the operator was killed, or the cluster has the expected state",
+               [&] { return gate_.killed() ? std::string() : why_not(); });
     const int count = gate_.Disarm();
     if (gate_.killed()) StartAgain();
-    Eventually("the cluster is as wanted", why_not);
+    Eventually("the cluster has the expected state", why_not);
     const std::size_t writes = WritesSince({}).size();
     Barrier();
     for (const AuditedRequest& write : WritesSince({})) {

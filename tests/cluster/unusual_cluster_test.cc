@@ -42,7 +42,7 @@ class UnusualClusterTest : public ClusterTest {
     other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // tests that client-side apply also works
     other.ApplyCrds();
     const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
-    Eventually("explain knows the CRD", [&]() -> std::string {
+    Eventually("kubectl explain works for the CRD", [&]() -> std::string {
       const ProcessResult explained = other.TryKubectl({"explain", "yurtappdaemons.spec.paused", fresh});
       return explained.out.find("DESCRIPTION") != std::string::npos ? "" : explained.out + explained.err;
     });
@@ -52,7 +52,8 @@ class UnusualClusterTest : public ClusterTest {
     daemon["metadata"]["namespace"] = "default";
     daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
     daemon["kind"] = kYurtAppDaemonType.kind;
-    Eventually("the type is served", [&] { return other.client().Create(kYurtAppDaemonType, daemon).has_value(); });
+    Eventually("the apiserver serves the type",
+               [&] { return other.client().Create(kYurtAppDaemonType, daemon).has_value(); });
   }
   void TearDown() override {
     if (HasControlPlane()) {
@@ -74,15 +75,16 @@ TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   options.kubeconfig = RestrictedKubeconfig("nodepools");
   const WallTime begin = Now();
   OperatorProcess restricted(options);
-  Eventually("the log names what is forbidden", [&]() -> std::string {
+  Eventually("the log contains the forbidden resource", [&]() -> std::string {
     const std::string log = restricted.Log();
     return log.find("nodepools") != std::string::npos && log.find("orbidden") != std::string::npos ? ""
                                                                                                    : "its log: " + log;
   });
-  Eventually("it says what it waits for", [&] { return restricted.Readyz().find("nodepools") != std::string::npos; });
+  Eventually("/readyz contains the forbidden resource",
+             [&] { return restricted.Readyz().find("nodepools") != std::string::npos; });
   EXPECT_FALSE(restricted.Ready());
   SetImage("web", "example.org/app:2");
-  Eventually("it has tried again",
+  Eventually("the operator has retried",
              [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}) >= 2; });
   const auto failing_since = [&] {
     return restricted.Metric("informer_failing_since_timestamp_seconds", {"resource=\"nodepools.apps.openyurt.io\""});
@@ -95,7 +97,7 @@ TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   // Once the permission is granted, the operator continues by itself.
   Allow();
   restricted.WaitUntilReady();
-  Eventually("the new image is everywhere", [&] {
+  Eventually("all workloads have the new image", [&] {
     for (const auto& [pool, workload] : ByPool("web")) {
       if (ImageOf(workload) != "example.org/app:2") return false;
     }
@@ -128,7 +130,7 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   const double before = rejected();
   Kubectl({"delete", "clusterrolebinding", "all-" + ns()});
   int image = 1;
-  Eventually("it is rejected", [&] {
+  Eventually("the apiserver rejects the writes", [&] {
     SetImage("web", "example.org/app:" + std::to_string(++image));
     return rejected() >= before + 6;
   });
@@ -154,7 +156,7 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
   options.ns = "default";
   options.log_file = plane().dir() + "/" + ns() + "-bare.log";
   OperatorProcess process(options);
-  Eventually("the log names the missing CRD", [&]() -> std::string {
+  Eventually("the log contains the missing CRD", [&]() -> std::string {
     const std::string log = process.Log();
     return log.find("yurtappdaemons") != std::string::npos ? "" : "its log: " + log;
   });
@@ -166,7 +168,7 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
   Json daemon = Daemon("web");
   daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"x", "y"}}}};
   there.Create(kYurtAppDaemonType, daemon);
-  Eventually("the workload is made", [&]() -> std::string {
+  Eventually("the workload exists", [&]() -> std::string {
     return there.List(kDeploymentType).size() == 1 ? "" : "its log: " + process.Log();
   });
   process.WaitUntilReady();
@@ -174,16 +176,15 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
   // The CRD is deleted with all its objects, and created again, while the operator runs.
   const std::string crd = "yurtappdaemons.apps.openyurt.io";
   other.Kubectl({"delete", "crd", crd, "--timeout=180s"});
-  Eventually("the operator sees it", [&] {
+  Eventually("the operator reports the deleted CRD", [&] {
     return process.Metric("informer_failing_since_timestamp_seconds", {"resource=\"" + crd + "\""}) > 0;
   });
-  EXPECT_EQ(there.List(kDeploymentType).size(), 1U)
-      << "no garbage collector runs here, and no other controller deletes it";
+  EXPECT_EQ(there.List(kDeploymentType).size(), 1U) << "the workload stays, because no garbage collector runs here";
   EXPECT_TRUE(process.Ready());
   other.ApplyCrds();
   daemon["metadata"]["name"] = "again";
   CreateWhenServed(other, daemon);
-  Eventually("its workload is made", [&]() -> std::string {
+  Eventually("the daemon's workload exists", [&]() -> std::string {
     return there.List(kDeploymentType).size() == 2 ? "" : "its log: " + process.Log();
   });
   EXPECT_EQ(process.Stop(), 0);
@@ -191,14 +192,14 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
 
 TEST_F(UnusualClusterTest, ACrdThatLacksOurFieldsIsReportedInAnEvent) {
   const char* name = "yurtappdaemons.apps.openyurt.io";
-  EXPECT_EQ(FieldsMissingFrom(kube().Get(kCrdType, name)), std::vector<std::string>{}) << "our own CRD";
+  EXPECT_EQ(FieldsMissingFrom(kube().Get(kCrdType, name)), std::vector<std::string>{}) << "crds/ must not lack a field";
   const auto restore = [this](void*) { plane().ApplyCrds(); };
   const std::unique_ptr<void, decltype(restore)> restored(this, restore);
   kube().JsonPatch(
       kCrdType, name,
       {{{"op", "remove"}, {"path", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/overrides"}}});
   StartOperator();
-  Eventually("the event", [&]() -> std::string {
+  Eventually("the event exists", [&]() -> std::string {
     const Json events = Json::parse(Kubectl({"get", "events.events.k8s.io", "-n", "default", "-o", "json"}));
     for (const Json& event : events.at("items")) {
       if (StringAt(event, {"reason"}) == "OutdatedCRD" && StringAt(event, {"regarding", "name"}) == name &&

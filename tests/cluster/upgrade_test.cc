@@ -14,7 +14,7 @@ class UpgradeTest : public BothKinds {
     BothKinds::SetUp();
     old_ = RunProcess({YAD_SOURCE_DIR "/hack/old-release.sh", "path"}).out;
     while (!old_.empty() && old_.back() == '\n') old_.pop_back();
-    if (!std::filesystem::exists(old_)) GTEST_SKIP() << "the operator of the version before is missing: " << old_;
+    if (!std::filesystem::exists(old_)) GTEST_SKIP() << "the previous version's operator is missing: " << old_;
   }
   void StartOld() {
     OperatorOptions options = DefaultOptions();
@@ -51,7 +51,7 @@ class UpgradeTest : public BothKinds {
     });
   }
   void WaitForProgress(const std::string& reason) {
-    WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
+    WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
       return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == reason;
     });
   }
@@ -90,7 +90,7 @@ TEST_P(UpgradeTest, ContinuesTheSoakOfAPool) {
   WaitForPhase("a", "Soaking");
   Upgrade();
   Barrier();
-  EXPECT_EQ(Generations(), generations_) << "a soaks still";
+  EXPECT_EQ(Generations(), generations_) << "pool a is still soaking";
   WaitForPhase("a", "Ready");
   WaitForPhase("b", "Soaking");
 }

@@ -102,7 +102,7 @@ TEST_F(WebhookProtocolTest, InvalidReviewsGetAStatusAndTheNextRequestIsServed) {
     SCOPED_TRACE(bad.name);
     const HttpsAnswer answer = Connect().Ask(bad.first_line, bad.body, bad.headers);
     EXPECT_EQ(answer.status, bad.status) << answer.body;
-    EXPECT_NE(answer.body, "") << "it should say why";
+    EXPECT_NE(answer.body, "") << "the body must contain the reason";
     ExpectTheNextIsServed();
   }
 }
@@ -157,7 +157,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
       object["spec"] = Json::parse(spec);
       response = answered(Json::object(), object);
       if (path == kMutate) {
-        EXPECT_EQ(At(response, "/allowed"), true) << "defaulting rejects nothing: " << spec;
+        EXPECT_EQ(At(response, "/allowed"), true) << "the mutating webhook must not reject: " << spec;
       } else {
         EXPECT_EQ(At(response, "/allowed"), false) << spec;
         EXPECT_EQ(At(response, "/status/code"), 422) << response;
@@ -181,7 +181,7 @@ TEST_F(WebhookProtocolTest, DefaultingReturnsAMinimalPatchAndThenNoFurtherPatch)
   EXPECT_FALSE(Answered(kMutate, review).contains("patch"));
   object["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z";
   object["spec"].erase("revisionHistoryLimit");
-  EXPECT_FALSE(Answered(kMutate, review).contains("patch")) << "what is being deleted is left alone";
+  EXPECT_FALSE(Answered(kMutate, review).contains("patch")) << "an object that is being deleted must not be defaulted";
 }
 
 TEST_F(WebhookProtocolTest, ResponseHasTheUidOfTheRequest) {

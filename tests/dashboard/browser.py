@@ -16,8 +16,8 @@ TIMEOUT = 30  # seconds
 NO_BROWSER = 77  # exit code
 NARROW = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
 
-# Simulates a slow link: holds the answers to requests whose path begins with the argument. held[i]() releases the answer
-# to the i-th of these requests, and held[i](response) replaces it.
+# Simulates a slow link: holds the responses to requests whose path begins with the argument. held[i]() releases the
+# response to the i-th of these requests, and held[i](response) replaces it.
 HOLD_ANSWERS = """
 window.held = [];
 const [path] = arguments;
@@ -86,14 +86,14 @@ class Page:
         self.run("location.hash = arguments[0]", route)
 
     def hold_answers(self, path):
-        """Holds the answers to the next requests whose path begins so."""
+        """Holds the responses to the next requests whose path begins with `path`."""
         self.run(HOLD_ANSWERS, path)
 
     def await_held(self, count):
         self.eventually(f"{count} answers are held", lambda: self.run("return held.length") == count)
 
     def release(self, index, error=None):
-        """Releases a held answer, or an error instead of it. Waits until the page has drawn it."""
+        """Releases a held response, or an error instead. Waits until the page has drawn it."""
         self.run(RELEASE, index, error)
 
     def open_daemon_with_stream(self, rest=""):
@@ -186,7 +186,7 @@ def run_steps(steps, subject):
     for step in steps:
         try:
             step(subject)
-        except Exception:  # The next step needs the end of this one.
+        except Exception:  # The next step needs the state after this step.
             print(f"FAILED  {step.__name__}\n{traceback.format_exc()}", flush=True)
             subject.page.screenshot("failed.png")
             return 1

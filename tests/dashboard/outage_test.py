@@ -61,7 +61,7 @@ def views_that_are_opened_during_the_outage_show_what_is_known(outage):
     page.eventually("the fleet is shown", lambda: page.find("table.fleet"))
     page.go("#/" + page.daemon)
     page.eventually("the tiles are shown", page.tiles)
-    assert not page.find("main [data-action]"), "the permissions are not known"
+    assert not page.find("main [data-action]"), "the page must show no actions while the permissions are unknown"
     page.go(f"#/{page.daemon}/pool/{next(iter(page.tiles()))}")
     page.eventually("the pool can't be read", lambda: page.text("#panel .error"), TIMEOUT)
     assert "State" in page.text("#panel .facts"), page.text("#panel")

@@ -48,7 +48,7 @@ def daemon_has_a_tile_with_a_letter_and_a_phase_for_each_pool(page):
     counted = page.run("return [...document.querySelectorAll('[data-facet^=\"phase:\"] .number')]"
                        ".reduce((sum, it) => sum + Number(it.textContent), 0)")
     assert counted == pools, f"the legend counts {counted} pools of {pools}"
-    assert page.group in page.text(".groups"), "the time line names the group"
+    assert page.group in page.text(".groups"), "the timeline must show the group"
 
 
 def filters_show_only_the_pools_that_match(page):
@@ -75,7 +75,7 @@ def keyboard_reaches_tiles_moves_the_focus_and_opens_and_closes_the_panel(page):
         if page.focused_tile():
             break
     first = page.focused_tile()
-    assert first, "Tab reaches a tile"
+    assert first, "Tab must reach a tile"
     page.press(Keys.ARROW_RIGHT)
     second = page.focused_tile()
     assert second and second != first
@@ -91,13 +91,13 @@ def keyboard_reaches_tiles_moves_the_focus_and_opens_and_closes_the_panel(page):
     page.eventually("the panel has the diagnosis", lambda: page.find("#panel pre"))
     page.press(Keys.ESCAPE)
     page.eventually("Escape closes the panel", lambda: page.run("return document.getElementById('panel').hidden"))
-    assert page.focused_tile() == second, "the focus returns to the tile"
+    assert page.focused_tile() == second, "the focus must return to the tile"
 
 
 def markup_from_the_cluster_is_shown_as_text(page):
     page.open_daemon("/pool/" + page.markup_pool)
     page.eventually("the panel shows the markup as text", lambda: MARKUP in page.text("#panel"))
-    assert not page.find("#markup"), "the markup became an element"
+    assert not page.find("#markup"), "the page must show markup as a string"
 
 
 def revisions_are_listed_and_a_simulation_has_a_result(page):
@@ -141,7 +141,7 @@ def pool_panel_shows_the_last_change_on_a_slow_link(page):
     page.await_held(1)
     act(page)
     time.sleep(1)  # longer than the page waits before it reads the pool again
-    assert page.run("return held.length") == 1, "an older answer may arrive last"
+    assert page.run("return held.length") == 1, "only one request at a time, or an older response may be last"
     page.release(0)
     page.await_held(2)
     act(page)
@@ -178,7 +178,7 @@ def answer_to_a_cancelled_action_leaves_the_next_dialog_open(page):
     open_dialog(page, "Undo", f"undo {name}")
     page.release(1)
     assert "resumed" in page.text("#result"), page.text("#result")
-    assert page.find("#dialog[open]"), "the answer closed another dialog"
+    assert page.find("#dialog[open]"), "the response must not close another dialog"
     cancel(page)
 
 
@@ -210,7 +210,7 @@ def chosen_revisions_stay_when_the_panel_reloads(page):
     page.await_held(2)
     page.release(1)
     page.await_held(3)
-    assert page.text('#panel [data-key="diff"] h3') == heading, "the difference is still the earlier one"
+    assert page.text('#panel [data-key="diff"] h3') == heading, "the panel still shows the earlier difference"
     page.release(2)
     page.release(0)
     assert "The revisions are equal." in page.text("#panel"), page.text("#panel")
@@ -365,7 +365,7 @@ def no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark(page):
     page.emulate("light", False)
 
 
-# Runs axe-core. Calls back with a line for each fault.
+# Runs axe-core. Calls back with a line for each violation.
 AXE = """
 const done = arguments[arguments.length - 1];
 const line = (rule, node) => `${rule.id}: ${node.target}: ${node.failureSummary}`;

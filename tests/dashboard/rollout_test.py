@@ -102,7 +102,7 @@ class Rollout:
         assert len(self.page.tiles()) == count
 
     def await_change(self, beginning):
-        """Waits until the list of changes has an entry that begins so."""
+        """Waits until the list of changes has an entry that begins with this string."""
         texts = "return [...document.querySelectorAll('.changes > li > span')].map((it) => it.textContent);"
         self.page.eventually(f"the changes have {beginning}",
                              lambda: any(text.startswith(beginning) for text in self.page.run(texts)))
@@ -125,7 +125,7 @@ def first_rollout_is_followed_from_its_apply_to_its_end(rollout):
     rollout.apply("first.json")
     rollout.await_complete()
     rollout.take_updated_tiles()
-    assert rollout.take_requests() == [], "events bring all changes"
+    assert rollout.take_requests() == [], "the page must get all changes from events, without requests"
     page.screenshot("1-first-complete.png")
 
 
@@ -151,7 +151,7 @@ def panel_shows_why_the_canary_has_failed(rollout):
     page.eventually("the panel has the Events", lambda: "FailedScheduling" in page.text('#panel [data-key="events"]'))
     assert page.text('#panel .facts [data-key="Message"] dd'), page.text("#panel .facts")
     assert "Failed" in page.text('#panel [data-key="explain"]')
-    assert rollout.take_requests(), "the panel reads the pool"
+    assert rollout.take_requests(), "the panel must read the pool"
     page.screenshot("2-pool.png")
     page.press(Keys.ESCAPE)
     page.eventually("Escape closes the panel", lambda: not page.text("#panel"))
@@ -169,7 +169,7 @@ def stopped_rollout_is_rolled_back(rollout):
     rollout.await_change("RollingBack: ")
     rollout.await_change("RolledBack: ")
     assert page.button(f"Approve {rollout.group}") is None
-    assert rollout.take_updated_tiles() <= {rollout.canary}, "only the canary gets the failing revision"
+    assert rollout.take_updated_tiles() <= {rollout.canary}, "only the canary may get the failing revision"
 
 
 def approval_in_the_page_lets_a_good_revision_reach_all_pools(rollout):
@@ -188,8 +188,8 @@ def approval_in_the_page_lets_a_good_revision_reach_all_pools(rollout):
     page.confirm()
     page.eventually("the page reports the approval", lambda: "approved" in page.text("#result"))
     rollout.await_complete()
-    assert rollout.take_updated_tiles() == others, "each tile changes"
-    assert rollout.take_requests() == ["api/command", "api/action"], "only the approval is a request"
+    assert rollout.take_updated_tiles() == others, "each tile must change"
+    assert rollout.take_requests() == ["api/command", "api/action"], "only the approval may send requests"
     assert page.button(f"Approve {rollout.group}") is None
     page.screenshot("6-complete.png")
 

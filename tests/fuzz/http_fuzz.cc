@@ -1,5 +1,5 @@
-// Sends HTTP bytes to the webhook's server, over TLS and sockets. The handler must receive the same requests for every
-// split of the bytes into records. The responses must be well-formed.
+// Sends the input as HTTP to the webhook's server, over TLS and sockets. The handler must receive the same requests for
+// every split of the bytes into records. The responses must be well-formed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>

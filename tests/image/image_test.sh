@@ -14,7 +14,7 @@ say() { echo "image_test: $*" >&2; }
 skip() { say "SKIPPED: $*"; exit 0; }
 faults=0
 fault() { say "FAILED: $*"; faults=$((faults + 1)); }
-# same WHAT WANTED FOUND: reports a fault if the two values differ.
+# same WHAT WANTED FOUND: reports a failure if the two values differ.
 same() {
   [ "$2" != "$3" ] || return 0
   if [[ $2$3 == *$'\n'* ]]; then

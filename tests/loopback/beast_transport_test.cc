@@ -1,5 +1,5 @@
-// Tests only of the Beast transport, because cpprestsdk fails them: replacement of old connections, how often a request
-// is sent, and responses that cpprestsdk can't read.
+// Tests that only the Beast transport passes: replacement of old connections, the number of attempts of a request, and
+// responses that cpprestsdk can't read.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -110,7 +110,7 @@ TEST_P(BeastTransportTest, OnlyAGetIsRetriedWhenTheServerClosesTheConnection) {
       EXPECT_TRUE(response) << response.error().ToString();
       EXPECT_EQ(server.requests().size(), 3u);
     } else {
-      ASSERT_FALSE(response) << method << " was repeated although the server may have processed it";
+      ASSERT_FALSE(response) << method << " was retried although the server may have processed it";
       EXPECT_EQ(response.error().reason, Reason::kTransport);
       EXPECT_EQ(server.requests().size(), 2u);
     }

@@ -179,7 +179,7 @@ TEST_F(DashboardServerTest, SlowBrowserIsDisconnectedAndItsEventsAreNotQueued) {
   EXPECT_EQ(source_.use_count(), 1);  // The server has destroyed the feed.
 }
 
-TEST_F(DashboardServerTest, BrowserThatReadsSlowlyGetsAWholeText) {
+TEST_F(DashboardServerTest, BrowserThatReadsSlowlyGetsTheWholeResponse) {
   HttpServerOptions options;
   options.write_timeout = std::chrono::milliseconds(500);
   Start(options);

@@ -234,7 +234,7 @@ TEST_F(ExecCredentialClientTest, AStopTokenEndsAPluginThatHangsAndACallThatWaits
   second.request_stop();
   waits.join();
   EXPECT_EQ(ended_second, Reason::kCancelled);
-  EXPECT_EQ(Runs(), 1) << "the call that waited leaves the plugin alone";
+  EXPECT_EQ(Runs(), 1) << "the waiting call must not start the plugin again";
   first.request_stop();
   runs.join();
   EXPECT_EQ(ended_first, Reason::kCancelled);

@@ -132,7 +132,7 @@ TEST_F(FaultProxyTest, ServerDetectsThatTheClientClosesAnIdleWatch) {
   while (!server_saw_the_end_) std::this_thread::yield();
 }
 
-TEST_F(FaultProxyTest, RequestThatTheProxyAnswersIsNotForwarded) {
+TEST_F(FaultProxyTest, RequestToWhichTheProxyRespondsIsNotForwarded) {
   fault_.instead = ProxyReply{429, "slow down", "Retry-After: 1\r\n"};
   HttpsClient client = Connect();
   const HttpsAnswer answer = client.Ask("GET /a HTTP/1.1");

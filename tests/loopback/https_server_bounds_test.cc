@@ -28,11 +28,12 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheLargeBodiesOfAllConnectionsIsLimited
   const HttpsAnswer answer = Ask("POST /echo HTTP/1.1", std::string(120, 'y'));
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.body, "the memory for request bodies is used up; try again\n");
-  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(50, 'y')).status, 200) << "small bodies have no common limit";
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(50, 'y')).status, 200) << "the budget does not limit small bodies";
   Release();
   EXPECT_EQ(slow.Read().body, "150");
   // The server releases the bytes shortly after the client has its response.
-  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(120, 'y')).status == 200; });
+  Eventually("the server accepts a body again",
+             [&] { return Ask("POST /echo HTTP/1.1", std::string(120, 'y')).status == 200; });
   // A connection that is closed in the middle of a body releases its share of the budget.
   {
     HttpsClient gone = Connect();
@@ -53,7 +54,7 @@ TEST_F(HttpsServerBoundsTest, IncompleteLargeBodiesDelayNoOtherRequest) {
   }
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(size, 'y')).body, std::to_string(size));
-  EXPECT_TRUE(slow.front().AtEnd()) << "it has waited longest";
+  EXPECT_TRUE(slow.front().AtEnd()) << "this connection has waited longest";
 }
 
 TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
@@ -91,7 +92,7 @@ TEST_F(HttpsServerBoundsTest, ResponseBeyondTheBudgetIsReplacedByAShortOne) {
   const HttpsAnswer answer = client.Ask("POST /large HTTP/1.1", "hello");
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.body, "the memory for response bodies is used up; try again\n");
-  EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "nothing is held any more";
+  EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "the budget must be free again";
 }
 
 TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies) {
@@ -202,7 +203,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithAnUnreadResponseAreClosedForNewOnes
   }
   HttpsClient fourth = Connect();
   EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  EXPECT_EQ(unread[0].Read().status, 0) << "it has waited longest";
+  EXPECT_EQ(unread[0].Read().status, 0) << "this connection has waited longest";
   EXPECT_EQ(unread[1].Read().body.size(), kLargeAnswer);
   EXPECT_EQ(unread[2].Read().body.size(), kLargeAnswer);
 }
@@ -221,7 +222,7 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
   // The server may count the connection as idle shortly after the client has received its response.
-  Eventually("there is room again", [&] { return Connect().connected(); });
+  Eventually("the server accepts a connection again", [&] { return Connect().connected(); });
 }
 
 TEST_F(HttpsServerBoundsTest, IdleTimeoutIsLongerThanTheIdleTimeoutOfTheApiserver) {

@@ -60,7 +60,7 @@ class HttpsServerTest : public ::testing::Test {
     return Connect().Ask(first_line, body);
   }
   void AwaitHandlers(int count) {
-    Eventually("handlers are at work", [&] { return in_handler_ == count; });
+    Eventually("the handlers have started", [&] { return in_handler_ == count; });
   }
 
   void Release() {

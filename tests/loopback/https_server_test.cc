@@ -45,7 +45,7 @@ TEST_F(HttpsServerTest, RenegotiationIsRejected) {
   Start();
   HttpsClient client = Connect(TLS1_2_VERSION);
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  EXPECT_FALSE(client.Renegotiate()) << "handshakes cost a server more than its clients";
+  EXPECT_FALSE(client.Renegotiate()) << "a handshake costs the server more than the client";
   EXPECT_EQ(Ask().status, 200);
 }
 
@@ -252,7 +252,7 @@ TEST_F(HttpsServerTest, RequestsShortlyAfterTheStopAreServed) {
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
   thread_.request_stop();
   // The server's thread observes the stop with a delay.
-  Eventually("answers say that they are the last ones", [&] {
+  Eventually("responses close their connection", [&] {
     const HttpsAnswer answer = Ask();
     return answer.status == 200 && answer.headers.contains("connection");
   });

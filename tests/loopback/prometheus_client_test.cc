@@ -117,7 +117,7 @@ TEST_P(PrometheusClientTest, AQueryToASlowServerEndsAtTheDeadline) {
   EXPECT_TRUE(error.reason == Reason::kTransport || error.reason == Reason::kTooLarge) << error.ToString();
 }
 
-TEST_P(PrometheusClientTest, AStopEndsAQueryAtOnce) {
+TEST_P(PrometheusClientTest, AStopEndsAQueryImmediately) {
   std::stop_source stop;
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     stop.request_stop();

@@ -49,7 +49,7 @@ TEST_F(TlsRenewalTest, NewCaIsReadAfterTheFirstFailedHandshake) {
   EXPECT_FALSE(transport->Send(Get("/"), {}));
   WriteFile("ca.crt", after.cert_pem());
   clock_.Advance(std::chrono::seconds(2));
-  EXPECT_FALSE(transport->Send(Get("/"), {})) << "nothing has told yet that the file may have changed";
+  EXPECT_FALSE(transport->Send(Get("/"), {})) << "the transport reads the file again only after a failed handshake";
   const Result<HttpResponse> response = transport->Send(Get("/"), {});
   EXPECT_TRUE(response) << response.error().ToString();
 }
@@ -61,7 +61,7 @@ TEST_F(TlsRenewalTest, FilesAreReadAtMostOnceASecond) {
   TestServer server(options, AnswerOk);
   WriteFile("ca.crt", after.cert_pem());
   const auto transport = Transport(server.url(), {Path("ca.crt"), "", ""}, {before.cert_pem(), "", ""});
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(transport->Send(Get("/"), {})) << "the file was read without need";
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(transport->Send(Get("/"), {})) << "the file was read again within a second";
 }
 
 TEST_F(TlsRenewalTest, ClientCertificateIsRenewedWithoutClosingAnOpenStream) {
@@ -118,7 +118,7 @@ TEST_F(TlsRenewalTest, UnusableOrMissingFilesLeaveTheLastCertificatesInUse) {
   EXPECT_EQ(subject(), "first");
   const CertificateAndKey second = ca.Issue({.common_name = "second"});
   WriteFile("tls.crt", second.cert_pem);
-  EXPECT_EQ(subject(), "first") << "the key does not belong to the certificate yet";
+  EXPECT_EQ(subject(), "first") << "the key file does not match the new certificate yet";
   std::filesystem::remove(Path("tls.key"));
   EXPECT_EQ(subject(), "first");
   WriteFile("tls.key", second.key_pem);

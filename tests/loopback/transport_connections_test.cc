@@ -47,11 +47,11 @@ TEST(TransportAddressesTest, AddressThatRespondedAfterAnotherOneFailedIsTriedFir
   EXPECT_TRUE((*dialer)->Dial(deadline, {}));
   Eventually("both connections go to the address that responded", [&] { return stable.connections() == 2; });
   EXPECT_TRUE((*other_dialer)->Dial(deadline, {}));
-  Eventually("without a failure, the order stays", [&] { return restarted.connections() == 1; });
+  Eventually("the order of addresses stays, because none has failed", [&] { return restarted.connections() == 1; });
   std::swap(ports.front(), ports.back());
   ports.front() = ClosedPort();
-  EXPECT_TRUE((*dialer)->Dial(deadline, {})) << "the preferred address is gone";
-  Eventually("another address is used", [&] { return restarted.connections() == 2; });
+  EXPECT_TRUE((*dialer)->Dial(deadline, {})) << "the preferred address no longer responds";
+  Eventually("the other address is used", [&] { return restarted.connections() == 2; });
 }
 
 TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreReplaced) {
@@ -137,7 +137,7 @@ TEST_P(TransportConnectionsTest, ConnectionsShareOneTlsContext) {
     ASSERT_TRUE(stream);
     streams.push_back(*std::move(stream));
   }
-  EXPECT_EQ(contexts, before) << "a context takes more memory than all else of a connection";
+  EXPECT_EQ(contexts, before) << "each TLS context takes more memory than the rest of a connection";
 }
 
 TEST_P(TransportConnectionsTest, ConnectionsDoNotReadTheSystemsCas) {
@@ -158,7 +158,7 @@ TEST_P(TransportConnectionsTest, ConnectionsDoNotReadTheSystemsCas) {
   const auto transport = Make(For(server));
   const int before = certificates;
   EXPECT_TRUE(transport->Send(Get("/"), {}));
-  EXPECT_GT(certificates, before) << "the count proves nothing: the server's own is not in it";
+  EXPECT_GT(certificates, before) << "the counter does not even count the server's own certificate";
   EXPECT_LT(certificates - before, kMany);
   unsetenv("SSL_CERT_FILE");
 }
@@ -266,7 +266,7 @@ TEST_P(TransportConnectionsTest, TunnelThroughAProxyNeedsItsCredentials) {
   EXPECT_THAT(Failure(options), HasSubstr(server.url()));
 }
 
-TEST_P(TransportConnectionsTest, TunnelOpensIfTheProxysAnswerArrivesInParts) {
+TEST_P(TransportConnectionsTest, TunnelOpensIfTheProxysResponseArrivesInParts) {
   TestServer server(Tls(), AnswerOk);
   for (const std::vector<std::string>& answer : std::vector<std::vector<std::string>>{
            {"HTTP/1.1 200 OK\r\n", "Via: x\r\n\r\n"},
@@ -279,7 +279,7 @@ TEST_P(TransportConnectionsTest, TunnelOpensIfTheProxysAnswerArrivesInParts) {
   }
 }
 
-TEST_P(TransportConnectionsTest, StopEndsAProxyThatDoesNotAnswer) {
+TEST_P(TransportConnectionsTest, StopEndsAConnectToAProxyThatDoesNotRespond) {
   const Result<HttpResponse> response = SendThroughSilentProxy(Get("/"));
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);

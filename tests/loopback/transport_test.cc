@@ -212,7 +212,7 @@ TEST_P(TransportTest, ServerIsBlockedUntilTheUnreadStreamIsDropped) {
   while (!closed) std::this_thread::yield();
 }
 
-TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
+TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesImmediately) {
   std::atomic<int> read = 0;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();
@@ -249,7 +249,7 @@ TEST_P(TransportTest, BrokenStreamIsAnErrorAfterTheReceivedBytes) {
     std::string bytes;
     Result<bool> more = true;
     while (more && *more) more = (*stream)->Read(bytes);
-    ASSERT_FALSE(more) << "a broken stream ended like a complete one";
+    ASSERT_FALSE(more) << "a broken stream must not end like a complete stream";
     EXPECT_EQ(more.error().reason, Reason::kTransport);
     EXPECT_THAT(more.error().message, HasSubstr("broke"));
     EXPECT_EQ(bytes, "half a li");
@@ -305,7 +305,7 @@ TEST_P(TransportTest, TruncatedResponseIsAnError) {
     connection.Close();
   });
   const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), {});
-  ASSERT_FALSE(response) << "a truncated answer was taken for a whole one";
+  ASSERT_FALSE(response) << "a truncated response must not be accepted";
   EXPECT_EQ(response.error().reason, Reason::kTransport);
 }
 

@@ -42,8 +42,7 @@ TEST_P(TransportTlsTest, CasOfTheSystemAreNotTrustedIfACaIsConfigured) {
   TransportOptions options = For(server);
   options.ca_pem.clear();
   const Result<HttpResponse> by_system = Make(options)->Send(Get("/"), {});
-  EXPECT_TRUE(by_system) << "the variable has no effect, so that this test proves nothing: "
-                         << by_system.error().ToString();
+  EXPECT_TRUE(by_system) << "SSL_CERT_FILE has no effect, so the test is useless: " << by_system.error().ToString();
   options.ca_pem = other.cert_pem();
   EXPECT_THAT(Failure(options), HasSubstr("signed by an unknown authority"));
   unsetenv("SSL_CERT_FILE");

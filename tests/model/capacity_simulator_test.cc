@@ -112,10 +112,10 @@ class Life {
   std::optional<FakeCluster::Fault> OnRequest(const WriteRecord& request) {
     if (request.method != "PATCH") return std::nullopt;
     // A process that has exited does not send requests.
-    if (died_) return FakeCluster::Fault{Fail(Reason::kTransport, "dead")};
+    if (died_) return FakeCluster::Fault{Fail(Reason::kTransport, "the process has exited")};
     if (dies_at_ < 0 || dies_at_-- > 0) return std::nullopt;
     died_ = true;
-    return FakeCluster::Fault{Fail(Reason::kTransport, "dies"), true};
+    return FakeCluster::Fault{Fail(Reason::kTransport, "the process exits now"), true};
   }
 
   void CheckNodes() {

@@ -43,7 +43,7 @@ void Explore(const Bounds& bounds) {
 }
 
 void ExploreIfAll(const Bounds& bounds) {
-  if (!testing::RunsEverything()) GTEST_SKIP() << "takes long: YAD_ALL=1";
+  if (!testing::RunsEverything()) GTEST_SKIP() << "takes long; set YAD_ALL=1";
   Explore(bounds);
 }
 

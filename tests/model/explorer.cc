@@ -203,11 +203,11 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
       const Outcome run = runs_.Reconcile(worker.op, state, SeesAll(state), daemon);
       std::optional<State>& last = before[static_cast<std::size_t>(d)];
       if (last && worker.op.ReconcileAfter(*last, state, daemon) != run.writes)
-        return Fail(node, std::nullopt, "what the operator remembers changes what it writes");
+        return Fail(node, std::nullopt, "the operator's writes depend on its memory");
       State now = state;
       for (const Write& write : run.writes) {
         if (const std::string fault = FaultOfWrite(now, SeesAll(state), SeesAll(state), daemon, write); !fault.empty())
-          return Fail(node, std::nullopt, "then, with caches that show everything, " + Describe(write) + ": " + fault);
+          return Fail(node, std::nullopt, "then, with current caches, the operator " + Describe(write) + ": " + fault);
         Apply(now, write);
       }
       if (run.again) again = again ? std::min(*again, *run.again) : *run.again;
@@ -230,11 +230,12 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
     for (int d = 0; d < bounds_.daemons; ++d) {
       const std::vector<Write> later = worker.op.ReconcileLater(state, Environment::DaemonKey(d));
       if (!later.empty())
-        return Fail(node, std::nullopt, "an hour later, for no reason, it " + Describe(later.front()));
+        return Fail(node, std::nullopt,
+                    "an hour later, although nothing has changed, the operator " + Describe(later.front()));
     }
     return;
   }
-  Fail(node, std::nullopt, "it does not come to rest");
+  Fail(node, std::nullopt, "the operator does not stop writing");
 }
 
 void Explorer::Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) {

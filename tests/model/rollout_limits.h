@@ -37,7 +37,7 @@ class RolloutLimits {
       }
       if (decision.pools[i].step == Step::kNone) continue;
       EXPECT_FALSE(ClosedGate(pool) && !IsRollback(pool)) << pool.name << " starts behind a closed gate";
-      EXPECT_TRUE(pool.exists && !pool.on_target) << pool.name << " moves without need";
+      EXPECT_TRUE(pool.exists && !pool.on_target) << pool.name << " is updated although it is on the target";
       EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
       if (!pool.offline && !CountsAsUnavailable(pool)) {
         ++disturbs;
@@ -56,16 +56,16 @@ class RolloutLimits {
       }
     }
     if (failed > input_.strategy.max_failures.Of(input_.pools.size())) {
-      EXPECT_EQ(moves, 0U) << "the budget is overrun";
+      EXPECT_EQ(moves, 0U) << "pools are updated although maxFailures is exceeded";
     }
     for (const auto& [group, number] : group_failed) {
       const auto& own = input_.strategy.groups[group].max_failures;
       if (own && number > own->Of(group_pools[group])) {
-        EXPECT_EQ(moves, 0U) << "the budget of a group is overrun";
+        EXPECT_EQ(moves, 0U) << "pools are updated although maxFailures of a group is exceeded";
       }
     }
     if (input_.paused) {
-      EXPECT_EQ(disturbs + moves, 0U) << "paused";
+      EXPECT_EQ(disturbs + moves, 0U) << "pools are updated although the daemon is paused";
     }
     if (input_.target_is_current || input_.paused) return;
     CheckOrderOfGroups(decision);
@@ -137,7 +137,7 @@ class RolloutLimits {
         continue;
       if (HasFailed(pool) || (pool.on_target && (pool.overdue || pool.check_failed || !CountsAsUnavailable(pool))))
         continue;
-      ADD_FAILURE() << "a later group moves before " << pool.name;
+      ADD_FAILURE() << "a later group is updated before " << pool.name;
     }
   }
 

@@ -175,7 +175,8 @@ class Model {
       control += !updated && IsOffline(pool) && pool.offline_since_update;
     }
     const bool outage = offline > 0 && control >= offline;
-    EXPECT_GT(late + (outage ? 0 : offline_late), bounds_.max_failures) << "blamed without a failure of its own";
+    EXPECT_GT(late + (outage ? 0 : offline_late), bounds_.max_failures)
+        << "the revision is marked as failed although it has not caused enough failures";
   }
 
   // Checks that a harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or offline.

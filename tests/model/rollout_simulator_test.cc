@@ -311,7 +311,7 @@ class Simulation {
       const RolloutInput input = Input();
       const RolloutDecision decision = DecideRollout(input);
       if (decision.roll_back) {
-        EXPECT_FALSE(failed_.contains(update_)) << "marked again: a rollback loops";
+        EXPECT_FALSE(failed_.contains(update_)) << "the revision is marked as failed twice, so the rollback loops";
         failed_.insert(update_);
         Log("revision " + std::to_string(update_) + " has failed");
         continue;
@@ -393,7 +393,7 @@ class Simulation {
     const RolloutInput input = Input();
     const RolloutDecision decision = DecideRollout(input);
     for (const auto& pool : decision.pools) moved_late += pool.step != Step::kNone;
-    EXPECT_EQ(moved_late, 0) << "it never ends";
+    EXPECT_EQ(moved_late, 0) << "the rollout does not end";
     for (const RolloutPool& pool : input.pools) {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
              << (pool.on_target ? " on the target" : "") << (pool.updated ? " updated" : "")
@@ -484,7 +484,7 @@ TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportWhyTheyWai
     Simulation simulation(seed);
     simulation.Run();
     if (::testing::Test::HasFailure()) {
-      FAIL() << "seed " << seed << "; once more: YAD_SEED=" << seed << "\n" << simulation.story();
+      FAIL() << "seed " << seed << "; repeat with YAD_SEED=" << seed << "\n" << simulation.story();
     }
   }
   std::ostringstream ends;

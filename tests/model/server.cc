@@ -201,7 +201,7 @@ Shown* Server::Find(Kind kind, std::uint64_t key_hash) {
 }
 
 Result<std::unique_ptr<HttpStream>> Server::Open(const HttpRequest&, std::stop_token) {
-  return Fail(Reason::kTransport, "no watches here: caches are part of the state");
+  return Fail(Reason::kTransport, "watches are not supported, because the caches are part of the state");
 }
 
 Result<HttpResponse> Server::Send(const HttpRequest& http, std::stop_token) {

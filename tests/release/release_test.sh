@@ -9,7 +9,7 @@ export LC_ALL=C
 say() { echo "release_test: $*" >&2; }
 faults=0
 fault() { say "FAILED: $*"; faults=$((faults + 1)); }
-# same WHAT WANTED FOUND: reports a fault if the two values differ.
+# same WHAT WANTED FOUND: reports a failure if the two values differ.
 same() { [ "$2" = "$3" ] || fault "$1 should be '$2', and is '$3'"; }
 
 dist=$PWD/build/dist

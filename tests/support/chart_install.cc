@@ -96,7 +96,7 @@ std::vector<std::string> ChartInstall::WithValues(std::vector<std::string> comma
 
 void ChartInstall::PointServiceHere() const {
   const ProcessResult found = plane_.TryKubectl({"get", "service", webhook_service(), "--namespace=" + options_.ns});
-  if (found.exit_code != 0) return;  // webhook.enabled=false
+  if (found.exit_code != 0) return;  // webhook.enabled=false: the chart has no Service
   const Json spec = {
       {"type", "ExternalName"}, {"externalName", "localhost"}, {"clusterIP", nullptr}, {"clusterIPs", nullptr}};
   plane_.Kubectl({"patch", "service", webhook_service(), "--namespace=" + options_.ns, "--type=merge",

@@ -79,7 +79,7 @@ class ChartInstall {
   // Runs helm upgrade to the project's chart, with the values of the installation and with `values`.
   void Upgrade(const std::vector<std::string>& values);
   void Uninstall();
-  // Makes the destructor leave the release installed, for a control plane that is stopped immediately.
+  // Makes the destructor leave the release installed. Saves time if the control plane is stopped right after.
   void LeaveInstalled() { installed_ = false; }
 
  private:

@@ -77,8 +77,8 @@ class ControlPlane {
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;
-  // Remembers the size of the audit log. If `since` is later than this call, the functions above read only what
-  // follows.
+  // Remembers the size of the audit log. If `since` is later than this call, the functions above read only the lines
+  // after this size.
   void MarkAuditLog() const;
   // Writes a kubeconfig for a service account, and returns its path. Its default namespace is the account's.
   std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;

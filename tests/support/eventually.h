@@ -15,8 +15,8 @@ struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Long enough for a machine that does much else. On a machine without load, the longest wait is for the garbage
-// collector, which may need 30 s to discover a new CRD.
+// Long enough for a busy machine. On an idle machine, the longest wait is for the garbage collector, which may need 30
+// s to discover a new CRD.
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{180'000};
 
 // Calls `why_not` until it returns "": every 20 ms at first, and less often in a long wait (at least every 250 ms),
@@ -30,7 +30,7 @@ template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {
     WaitFor(
-        what, [&] { return predicate() ? std::string() : std::string("it is not so"); }, timeout);
+        what, [&] { return predicate() ? std::string() : std::string("the condition is false"); }, timeout);
   } else {
     WaitFor(
         what, [&] { return std::string(predicate()); }, timeout);

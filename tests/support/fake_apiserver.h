@@ -47,7 +47,7 @@ class FakeCluster {
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- changes by the test: SetFaults and SetMutation do not affect them, and writes() lacks them ----
+  // ---- changes by the test: SetFaults and SetMutation do not affect them, and writes() omits them ----
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
@@ -64,8 +64,10 @@ class FakeCluster {
   void ForEach(const ResourceType& type, const std::function<void(const ObjectKey&, const Json&)>& visit) const;
   std::string resource_version() const;
 
-  // ---- effects of the cluster on its clients ---- The client receives `answer` instead of the server's response. An
-  // Error is a broken connection. If `after` is true, the server first executes the request.
+  // ---- effects of the cluster on its clients ----
+
+  // The client receives `answer` instead of the server's response. An Error is a broken connection. If `after` is true,
+  // the server first executes the request.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;

@@ -24,7 +24,7 @@ class FakeStream {
   void Push(std::string chunk);
   // Pushes {"type": type, "object": object} and a newline.
   void PushEvent(const std::string& type, const nlohmann::json& object);
-  void End();              // as a server that completes its response
+  void End();              // like a server that completes its response
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
   bool closed() const;     // the reader has closed it
   // Blocks until the reader has read all pushed bytes and waits for more, or has closed the stream.

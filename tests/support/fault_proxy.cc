@@ -66,7 +66,7 @@ ContextPtr ClientContext(const std::string& ca_pem) {
   UsePem<X509>(ca_pem, PEM_read_bio_X509, X509_free,
                [&](X509* ca) { return X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca); });
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // Makes SSL_read return, and not block, after a record without application data, such as a session ticket.
+  // Makes SSL_read return, instead of blocking, after a record without application data, such as a session ticket.
   // AwaitUnless blocks for both connections instead.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;

@@ -64,8 +64,7 @@ class FaultProxy {
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
 
-  // Like an apiserver whose machine is off, until ComeBack: all connections are closed, and new connections are
-  // rejected.
+  // Closes all connections, and rejects new connections until ComeBack, like an apiserver whose machine is off.
   void GoDown();
   void ComeBack();
   // Ends all connections, used or idle.

@@ -67,7 +67,8 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// Removes the fields that Kubernetes' workload controllers write. Only other clients change the remaining fields.
+// Removes the fields that Kubernetes' workload controllers write. The remaining fields change only if another client
+// writes the workload.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

@@ -12,7 +12,7 @@ Result<ReconcileResult> Reconcile(Client& client, const Store& originals, const 
                                   std::stop_token stop) {
   const auto original = originals.Get(request);
   if (!original) {
-    // The original does not exist, so the garbage collector removes the mirror. Any other error says nothing about it.
+    // The garbage collector removes the mirror of a deleted original. Any other error may be temporary.
     if (original.error().reason == Reason::kNotFound) return ReconcileResult::Done();
     return Fail(original.error());
   }

@@ -42,7 +42,7 @@ MutatingWebhook::MutatingWebhook(const Kube& kube, const ResourceType& type, Mut
                           {"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/app:1"}}}}}}}}}}};
   WriteOptions dry_run;
   dry_run.dry_run = true;
-  Eventually("the apiserver asks the webhook", [&]() -> std::string {
+  Eventually("the apiserver calls the webhook", [&]() -> std::string {
     const Result<Json> result = kube_.client().Create(type, trial, dry_run);
     if (!result) return result.error().ToString();
     return asked_ > 0 ? "" : "it does not";

@@ -20,7 +20,7 @@ struct OperatorOptions {
   bool leader_elect = false;
   std::vector<std::string> flags;  // more flags
   // If not empty, the process has exactly these flags, and no flags for the fields above. Set health_port and
-  // metrics_port to the ports in them. The kubeconfig is passed in $KUBECONFIG.
+  // metrics_port to the ports in these flags. The kubeconfig is passed in $KUBECONFIG.
   std::vector<std::string> all_flags;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free port

@@ -70,7 +70,7 @@ PrometheusServer::PrometheusServer(const std::string& prefix) : impl_(std::make_
                                "--storage.tsdb.path=" + impl_->folder + "/data"},
       options);
   Eventually("Prometheus is ready", [&]() -> std::string {
-    if (impl_->process->ExitCode()) throw TestFailure("Prometheus ended: " + ReadFile(impl_->folder + "/log"));
+    if (impl_->process->ExitCode()) throw TestFailure("Prometheus exited: " + ReadFile(impl_->folder + "/log"));
     return HttpGet(impl_->port, prefix + "/-/ready").status == 200 ? "" : ReadFile(impl_->folder + "/log");
   });
 }

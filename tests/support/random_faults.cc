@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : random_(seed) {}
-  // Returns 0 … sides-1.
+  // Returns a random number from 0 to sides-1.
   int Throw(int sides) { return static_cast<int>(random_() % static_cast<std::uint64_t>(sides)); }
 
  private:

@@ -39,8 +39,8 @@ class TestConnection {
  public:
   virtual ~TestConnection() = default;
   virtual void Write(const std::string& bytes) = 0;
-  virtual void Close() = 0;            // like the death of a process: without a close_notify of TLS
-  virtual void WaitUntilClosed() = 0;  // closed by the client, or by the end of the server
+  virtual void Close() = 0;            // without TLS close_notify, as when a process is killed
+  virtual void WaitUntilClosed() = 0;  // by the client, or by the destructor of TestServer
   // Blocks until all written bytes have arrived in the client's socket, which may take milliseconds.
   virtual void WaitUntilReceived() = 0;
 

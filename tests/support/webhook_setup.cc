@@ -61,14 +61,14 @@ void WebhookSetup::Install() {
       "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}}})")}};
   WriteOptions dry_run;
   dry_run.dry_run = true;
-  Eventually("the apiserver asks the mutating webhook", [&]() -> std::string {
+  Eventually("the apiserver calls the mutating webhook", [&]() -> std::string {
     const Result<Json> result = kube_.client().Create(kYurtAppDaemonType, daemon, dry_run);
     if (!result.has_value()) return result.error().ToString();
     return At(*result, "/spec/workloadTemplate/deploymentTemplate/spec/selector").is_null() ? "it does not default"
                                                                                             : "";
   });
   daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] = "";
-  Eventually("the apiserver asks the validating webhook",
+  Eventually("the apiserver calls the validating webhook",
              [&] { return !kube_.client().Create(kYurtAppDaemonType, daemon, dry_run).has_value(); });
 }
 

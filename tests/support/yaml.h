@@ -10,7 +10,7 @@
 
 namespace yad::testing {
 
-// Returns the documents of a YAML text, without empty documents. Unquoted scalars become null, booleans or numbers by
+// Returns the documents of a YAML string, without empty documents. Unquoted scalars become null, booleans or numbers by
 // the core schema of YAML 1.2. Throws TestFailure with the position of the first error.
 std::vector<Json> ParseYaml(const std::string& text);
 

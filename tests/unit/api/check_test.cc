@@ -73,7 +73,7 @@ TEST(CheckValidationTest, ValidChecksAreAccepted) {
   });
 }
 
-TEST(CheckValidationTest, ValuesOfWrongTypesAreFaults) {
+TEST(CheckValidationTest, ValuesOfWrongTypesAreErrors) {
   const std::string object = "must be an object", text = "must be a string", integer = "must be an integer";
   ExpectErrors({
       {{Checks("{}")}, {Invalid(kChecks, "{}", "must be a list")}},
@@ -154,7 +154,7 @@ TEST(CheckValidationTest, TimesAndFailureLimitsMustBeInTheirRanges) {
   });
 }
 
-TEST(CheckValidationTest, DurationMustBeLessThanTheTimeOut) {
+TEST(CheckValidationTest, DurationMustBeLessThanTheTimeout) {
   const std::string fault = "must be less than timeoutSeconds of the check";
   const auto timed = [](Json times, const Json& timeout) {
     times.update({{"query", "x"}, {"max", 1}});
@@ -194,7 +194,7 @@ TEST(CheckValidationTest, LimitsMustBeQuantities) {
   });
 }
 
-TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
+TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreErrors) {
   const std::string compare = kQuery + ".compare";
   const std::string longest(4096, 'x');
   const Json limit = {{"max", 1}};
@@ -217,7 +217,7 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
 }
 
 // The error quotes only the beginning of the query. The cut must not be inside "é".
-TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
+TEST(CheckValidationTest, ErrorOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =
       ValidateYurtAppDaemon(With(GoodDeployment(), {One({{"prometheus", {{"query", query}, {"max", 1}}}})}));
@@ -225,7 +225,7 @@ TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   EXPECT_NO_THROW((void)Json(errors.front().ToString()).dump());
 }
 
-TEST(CheckValidationTest, InvalidConditionsAreFaults) {
+TEST(CheckValidationTest, InvalidConditionsAreErrors) {
   const std::string at = kFirst + ".condition";
   ExpectErrors({
       {{Condition("{}")}, {at + ".type: Required value"}},
@@ -294,7 +294,7 @@ TEST(CheckParseTest, AbsentFieldsHaveTheirDefaults) {
   EXPECT_EQ(query.control_query, "");
 }
 
-TEST(CheckParseTest, DefaultDurationIsLessThanTheTimeOut) {
+TEST(CheckParseTest, DefaultDurationIsLessThanTheTimeout) {
   const auto duration = [](int timeout, const Json& interval) {
     const Json prometheus = {{"query", "x"}, {"max", 1}, {"intervalSeconds", interval}};
     const Json check = {{"name", "query"}, {"timeoutSeconds", timeout}, {"prometheus", prometheus}};

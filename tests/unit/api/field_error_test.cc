@@ -47,7 +47,7 @@ TEST(FieldErrorTest, SeveralErrorsAreDescribedAsAnAggregate) {
   EXPECT_EQ(error.causes[1].field, "b");
 }
 
-TEST(FieldErrorTest, OnlyTheFirstThousandFaultsAreKept) {
+TEST(FieldErrorTest, OnlyTheFirstThousandErrorsAreKept) {
   FieldErrors errors;
   for (std::size_t i = 0; i < FieldErrors::kMost; ++i) {
     EXPECT_FALSE(errors.full());

@@ -80,7 +80,7 @@ TEST(LabelSelectorTest, TextHasTheFormatOfTheApiserver) {
   }
 }
 
-TEST(LabelSelectorTest, FaultsAreReportedWithTheirPath) {
+TEST(LabelSelectorTest, ErrorsAreReportedWithTheirPath) {
   struct Case {
     const char* selector;
     const char* message;

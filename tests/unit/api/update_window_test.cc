@@ -58,7 +58,7 @@ TEST(UpdateWindowTest, ValidWindowsAreAccepted) {
   });
 }
 
-TEST(UpdateWindowTest, ValuesOfWrongTypesAreFaults) {
+TEST(UpdateWindowTest, ValuesOfWrongTypesAreErrors) {
   const std::string at = kWindows;
   ExpectErrors({
       {{Windows("{}")}, {at + ": Invalid value: {}: must be a list"}},
@@ -77,7 +77,7 @@ TEST(UpdateWindowTest, ValuesOfWrongTypesAreFaults) {
   });
 }
 
-TEST(UpdateWindowTest, InvalidDaysAreFaults) {
+TEST(UpdateWindowTest, InvalidDaysAreErrors) {
   const std::string days = std::string(kWindows) + "[0].days";
   const std::string supported = ": supported values: \"Mon\", \"Tue\", \"Wed\", \"Thu\", \"Fri\", \"Sat\", \"Sun\"";
   ExpectErrors({
@@ -208,7 +208,7 @@ TEST(PoolWindowsTest, EmptyListReplacesTheWindowsOfDaemons) {
   EXPECT_TRUE(parsed.windows->empty());
 }
 
-TEST(PoolWindowsTest, TextThatIsNoListIsAFault) {
+TEST(PoolWindowsTest, StringThatIsNotAListIsAnError) {
   std::string deep(8'000, '[');
   deep += std::string(8'000, ']');
   for (const std::string& text : {std::string(), std::string("always"), std::string("{}"), std::string("null"),
@@ -224,7 +224,7 @@ TEST(PoolWindowsTest, TextThatIsNoListIsAFault) {
   }
 }
 
-TEST(PoolWindowsTest, FaultNamesTheFieldOfTheList) {
+TEST(PoolWindowsTest, ErrorNamesTheFieldOfTheList) {
   const std::string at = "annotation apps.openyurt.io/update-windows: windows";
   EXPECT_EQ(OfList("[1]").fault, at + "[0]: Invalid value: 1: must be an object");
   EXPECT_EQ(OfList("[[[[]]]]").fault, at + "[0]: Invalid value: [[[]]]: must be an object");
@@ -237,7 +237,7 @@ TEST(PoolWindowsTest, FaultNamesTheFieldOfTheList) {
   EXPECT_EQ(OfList(many + "]").fault, at + ": Invalid value: 21: must have at most 20 items");
 }
 
-TEST(PoolWindowsTest, UnknownFieldIsAFault) {
+TEST(PoolWindowsTest, UnknownFieldIsAnError) {
   const std::string at = "annotation apps.openyurt.io/update-windows: windows";
   const std::string fault = ": is not a field: use days, start, duration and timeZone";
   EXPECT_EQ(OfList(R"([{"day": ["Sat"], "start": "22:00", "duration": "4h"}])").fault,
@@ -257,7 +257,7 @@ TEST(PoolWindowsTest, LengthOfTheListIsLimited) {
   EXPECT_FALSE(parsed.windows);
 }
 
-TEST(PoolWindowsTest, FaultOfAnUnknownTimeZoneIsShort) {
+TEST(PoolWindowsTest, ErrorOfAnUnknownTimeZoneIsShort) {
   EXPECT_EQ(OfPool({{kTimeZoneAnnotation, "Mars/Base"}}).fault,
             std::string("annotation apps.openyurt.io/time-zone: \"Mars/Base\" ") + kZoneFault);
   EXPECT_FALSE(OfPool({{kTimeZoneAnnotation, ""}}).fault.empty());
@@ -265,7 +265,7 @@ TEST(PoolWindowsTest, FaultOfAnUnknownTimeZoneIsShort) {
   EXPECT_LT(OfPool({{kTimeZoneAnnotation, std::string(100'000, 'x')}}).fault.size(), 300U);
 }
 
-TEST(PoolWindowsTest, FirstFaultIsReported) {
+TEST(PoolWindowsTest, FirstErrorIsReported) {
   const PoolWindows parsed = OfPool({{kTimeZoneAnnotation, "Mars/Base"}, {kUpdateWindowsAnnotation, "x"}});
   EXPECT_THAT(parsed.fault, HasSubstr("time-zone"));
 }

@@ -35,7 +35,7 @@ TEST(ValidationTest, PoolsAreSelectedByLabelsOrNames) {
   });
 }
 
-TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
+TEST(ValidationTest, InvalidUpdateStrategiesAreErrors) {
   const std::string rolling = "spec.updateStrategy.rollingUpdate.";
   const std::string percent_fault =
       ": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used "
@@ -89,7 +89,7 @@ TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
   });
 }
 
-TEST(ValidationTest, ValidPrefetchIsReadAndInvalidPrefetchIsAFault) {
+TEST(ValidationTest, ValidPrefetchIsReadAndInvalidPrefetchIsAnError) {
   const std::string prefetch = "spec.updateStrategy.rollingUpdate.prefetch";
   const auto with = [](const char* value) {
     return SpecEdit{"/updateStrategy",
@@ -115,7 +115,7 @@ TEST(ValidationTest, ValidPrefetchIsReadAndInvalidPrefetchIsAFault) {
   EXPECT_TRUE(parsed->strategy.rolling.prefetch->waits);
 }
 
-TEST(ValidationTest, InvalidGroupsAreFaults) {
+TEST(ValidationTest, InvalidGroupsAreErrors) {
   const std::string groups = "spec.updateStrategy.rollingUpdate.groups";
   const auto with = [](const char* list) {
     return SpecEdit{"/updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", Json::parse(list)}}}}};
@@ -159,7 +159,7 @@ TEST(ValidationTest, InvalidGroupsAreFaults) {
   }
 }
 
-TEST(ValidationTest, InvalidOverridesAreFaults) {
+TEST(ValidationTest, InvalidOverridesAreErrors) {
   const auto with = [](const char* list) { return SpecEdit{"/overrides", Json::parse(list)}; };
   const std::string pointer_fault =
       ": must be a JSON pointer (RFC 6901): begin with '/', and escape '~' as '~0', '/' as '~1'";
@@ -208,7 +208,7 @@ TEST(ValidationTest, InvalidOverridesAreFaults) {
   });
 }
 
-TEST(ValidationTest, InvalidServiceTemplatesAreFaults) {
+TEST(ValidationTest, InvalidServiceTemplatesAreErrors) {
   const std::string at = "spec.serviceTemplate";
   const Json ports = Json::parse(R"([{"port": 80}])");
   ExpectErrors({

@@ -10,7 +10,7 @@
 namespace yad::testing {
 namespace {
 
-TEST(ValidationTest, ValidObjectsHaveNoFaults) {
+TEST(ValidationTest, ValidObjectsHaveNoErrors) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(GoodDeployment())), std::vector<std::string>{});
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(GoodStatefulSet())), std::vector<std::string>{});
 }
@@ -147,7 +147,7 @@ TEST(ValidationTest, ScalarFieldsMustHaveTheirTypes) {
   });
 }
 
-TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
+TEST(ValidationTest, AllErrorsAreReportedTogether) {
   EXPECT_EQ(
       Texts(ValidateYurtAppDaemon(Json::parse(R"({"spec": {"revisionHistoryLimit": "x"}})"))),
       (std::vector<std::string>{
@@ -158,7 +158,7 @@ TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
           "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
 }
 
-TEST(ValidationTest, AtMostAThousandFaultsOfManyElementsAreReported) {
+TEST(ValidationTest, AtMostAThousandErrorsOfManyElementsAreReported) {
   const Json many(5000, 1);
   const Json selector = {{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", many}}}}};
   for (const SpecEdit& edit : std::vector<SpecEdit>{
@@ -178,7 +178,7 @@ TEST(ValidationTest, AtMostAThousandFaultsOfManyElementsAreReported) {
   }
 }
 
-TEST(ValidationTest, MalformedValuesAnywhereAreFaultsAndCauseNoCrash) {
+TEST(ValidationTest, MalformedValuesAnywhereAreErrorsAndCauseNoCrash) {
   const Json junk[] = {nullptr,
                        true,
                        -7,

@@ -94,7 +94,7 @@ TEST(YurtAppDaemonTest, TemplateAlwaysGetsTheDaemonsSelector) {
   }
 }
 
-TEST(YurtAppDaemonTest, FaultsAreReturnedWithTheirCauses) {
+TEST(YurtAppDaemonTest, ErrorsAreReturnedWithTheirCauses) {
   const Result<YurtAppDaemon> daemon = ParseYurtAppDaemon(Changed(Deployment(), "/spec/revisionHistoryLimit", -1));
   ASSERT_FALSE(daemon.has_value());
   EXPECT_EQ(daemon.error().reason, Reason::kInvalid);

@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-TEST(ByteBudgetTest, AtMostTheBudgetIsTakenAtOnce) {
+TEST(ByteBudgetTest, AtMostTheBudgetIsTakenAtAnyTime) {
   ByteBudget budget(100);
   std::atomic<int> taken = 0;
   std::atomic<int> most = 0;

@@ -59,7 +59,7 @@ TEST(ClockTest, WrittenTimesAreReadBack) {
   }
 }
 
-TEST(ClockTest, AStoppedSleepEndsAtOnce) {
+TEST(ClockTest, AStoppedSleepEndsImmediately) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(Clock::Real().Sleep(Duration::max(), stop.get_token()));

@@ -31,7 +31,7 @@ TEST(RetryPaceTest, PaceIsResetIfNoTryFollowsWithinAMinuteOfTheDelay) {
   for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // the next wait is 4 s
   now += seconds(63);
   pace.Tried("a", now);
-  EXPECT_EQ(pace.Wait("a", now), seconds(8)) << "the row goes on";
+  EXPECT_EQ(pace.Wait("a", now), seconds(8)) << "the delay keeps doubling";
   now += seconds(8) + minutes(1);
   for (int i = 1; i <= 5; ++i) EXPECT_EQ(pace.Tried("a", now), i == 5);
 }

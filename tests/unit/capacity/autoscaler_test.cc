@@ -170,7 +170,7 @@ std::vector<FaultCase> FaultsOfScaling() {
   };
 }
 
-TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
+TEST(AutoscalerTest, EachErrorNamesItsFieldAndTheFix) {
   for (const auto& cases : {FaultsOfThePool(), FaultsOfStandby(), FaultsOfScaling()}) {
     for (const auto& [pointer, value, fault] : cases) {
       const Json object = With(pointer, value);
@@ -183,7 +183,7 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
   }
 }
 
-TEST(AutoscalerTest, AllFaultsAreReportedAtOnce) {
+TEST(AutoscalerTest, AllErrorsAreReportedTogether) {
   Json object = With("/minNodes", -1);
   object["spec"]["mode"] = "auto";
   object["spec"].erase("inventorySelector");
@@ -191,7 +191,7 @@ TEST(AutoscalerTest, AllFaultsAreReportedAtOnce) {
               ElementsAre(HasSubstr("spec.mode"), HasSubstr("spec.inventorySelector"), HasSubstr("spec.minNodes")));
 }
 
-TEST(AutoscalerTest, NoFurtherFaultIsReportedIfTheSpecIsMissing) {
+TEST(AutoscalerTest, NoFurtherErrorIsReportedIfTheSpecIsMissing) {
   for (const Json& object : {Json::object(), Json(nullptr), Json("x"), Json{{"spec", nullptr}}})
     EXPECT_THAT(Faults(object), ElementsAre("spec: Required value"));
   EXPECT_THAT(Faults({{"spec", 1}}), ElementsAre("spec: Invalid value: 1: must be an object"));

@@ -116,7 +116,7 @@ TEST(CapacityReconcilerTest, TwoAutoscalersNeverLeaseOneNode) {
   world.SyncNodes();
   std::map<std::string, int> of_pool;
   for (const char* name : {"n1", "n2", "n3"}) ++of_pool[world.NodeNow(name).pool()];
-  EXPECT_EQ(of_pool["hangzhou"], 2) << "it is the older one";
+  EXPECT_EQ(of_pool["hangzhou"], 2) << "autoscaler hangzhou is older";
   EXPECT_EQ(of_pool["beijing"], 1);
   for (const WriteRecord& write : world.cluster.writes()) EXPECT_EQ(write.status, 200) << write.ToString();
 }
@@ -240,7 +240,7 @@ TEST(CapacityReconcilerTest, DeletedPoolIsDrainedUnlessItsCrdWasDeleted) {
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
   born("2020-01-01T00:00:00Z");
   world.Run(40);
-  EXPECT_EQ(world.PhaseOf("n1"), "") << "the CRD was there before the lease was: only its pool is gone";
+  EXPECT_EQ(world.PhaseOf("n1"), "") << "the CRD is older than the lease, so only the pool was deleted";
 }
 
 TEST(CapacityReconcilerTest, NodeYoungerThanTheCrdIsReleasedDespiteAnOlderLease) {

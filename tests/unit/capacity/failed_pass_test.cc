@@ -78,7 +78,7 @@ class FailedPassTest : public ::testing::Test {
 TEST_F(FailedPassTest, StatusThatTheServerRejectsIsRetriedWithBackoffUpToTheResync) {
   Run(milliseconds(0));
   Wait(minutes(10));
-  EXPECT_LE(rejected_, 40) << "about ten with a growing interval, and then one every 30 s";
+  EXPECT_LE(rejected_, 40) << "about ten attempts with a growing interval, and then one every 30 s";
   EXPECT_GE(rejected_, 20);
   const auto& errors =
       metrics::GetCounter("controller_runtime_reconcile_errors_total", "", {{"controller", controller_.name()}});

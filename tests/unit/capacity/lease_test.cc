@@ -61,7 +61,7 @@ TEST(LeaseTextTest, LeaseHasTheSpecifiedFields) {
                                   "since": "2026-11-20T12:00:00Z", "applied": {}})"));
 }
 
-TEST(LeaseTextTest, MalformedLeaseIsAFault) {
+TEST(LeaseTextTest, MalformedLeaseIsAnError) {
   for (const char* text : {"", "x", "[]", "{}", "{\"pool\":7}", R"({"pool":"p"})", R"({"pool":"p","phase":"Gone"})"})
     EXPECT_FALSE(ParseLease(text)) << text;
   EXPECT_FALSE(ParseLease(R"({"pool":"p","phase":"Idle","applied":{"labels":)" + std::string(100'000, '[') +

@@ -182,7 +182,7 @@ TEST(LeaseTest, LimitOfACycleIsSharedByAllShapes) {
   EXPECT_THAT(plan.expectations, SizeIs(2));
   EXPECT_TRUE(plan.expectations.contains("shop/a1"));
   EXPECT_TRUE(plan.expectations.contains("shop/b"));
-  EXPECT_THAT(plan.shortages, IsEmpty()) << "they come with the next cycle";
+  EXPECT_THAT(plan.shortages, IsEmpty()) << "the remaining pods get their leases in the next cycle";
 }
 
 TEST(LeaseTest, ManualModeReportsShortagesAndChangesNoNode) {
@@ -198,7 +198,7 @@ TEST(LeaseTest, ManualModeReportsShortagesAndChangesNoNode) {
   EXPECT_THAT(plan.leases, IsEmpty());
   EXPECT_THAT(plan.releases, IsEmpty());
   EXPECT_THAT(plan.changes, IsEmpty());
-  ASSERT_THAT(plan.shortages, SizeIs(2)) << "the pods' and the standby's";
+  ASSERT_THAT(plan.shortages, SizeIs(2)) << "one shortage of the pods and one of the standby";
   EXPECT_EQ(plan.shortages[0].reason, "Manual");
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/b"));
 }
@@ -237,7 +237,7 @@ TEST(LeaseTest, ANodeThatBecameReadyAfterTheFailedTryCountsAsNew) {
   snapshot.Waiting("a");
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: a"));
   snapshot.autoscaler.shortages[0].reason = "JoinTimeout";
-  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
+  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "the node may be the one that did not join";
 }
 
 // Objects have times in whole seconds, so the node may have become ready after the failed attempt.
@@ -274,7 +274,7 @@ TEST(LeaseTest, PendingPodOfADaemonSetCausesNoLeaseAndNoShortage) {
   pod.requests.milli_cpu = 1000;
   plan = snapshot.Plan();
   EXPECT_TRUE(plan.leases.empty());
-  EXPECT_TRUE(plan.expectations.empty()) << "n1 is not kept for it";
+  EXPECT_TRUE(plan.expectations.empty()) << "no node is reserved for the DaemonSet's pod";
 }
 
 // ---- 6. nodes that join, and nodes that do not
@@ -310,7 +310,7 @@ TEST(JoinTest, NodeThatIsNotReadyByJoinTimeoutIsReleasedAndItsShapeBacksOff) {
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/p"));
   EXPECT_EQ(plan.shortages[0].retry_at, kNow + std::chrono::seconds(180));
   EXPECT_EQ(QuarantineReason(snapshot.autoscaler, node, plan.releases[0].lease, kNow), "")
-      << "it may join another time";
+      << "the node may join at a later attempt";
 }
 
 TEST(JoinTest, ShapeOfAStandbyNodeThatDoesNotJoinBacksOff) {

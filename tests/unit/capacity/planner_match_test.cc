@@ -228,7 +228,7 @@ TEST(MatchTest, ANodeIsNotLeasedIfThePoolsTaintWouldEvictItsPods) {
   snapshot.pool.taints = {{"shop", "", "NoExecute"}};
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
   snapshot.nodes.front().taints = {{"shop", "", "NoExecute"}};
-  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "it has it already";
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "the node already has the taint";
   snapshot.nodes.front().taints = {{"shop", "old", "NoExecute"}};
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p")) << "the lease replaces the value";
 }
@@ -330,7 +330,7 @@ TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsUseItsResources) {
   snapshot.Free("n2");
   snapshot.Waiting("p", "4");
   const CapacityPlan plan = snapshot.Plan();
-  EXPECT_THAT(Leases(plan), IsEmpty()) << "the same would come to the next node";
+  EXPECT_THAT(Leases(plan), IsEmpty()) << "the DaemonSet's pods would also run on the next node";
   ASSERT_THAT(plan.shortages, SizeIs(1));
   EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
 }

@@ -163,13 +163,13 @@ class PlanInvariants {
     std::set<std::string> asked;
     for (const CapacityPlan::Lease& lease : plan_.leases) {
       for (const Pod* pod : lease.pods) {
-        EXPECT_TRUE(asked.insert(pod->key.ToString()).second) << "asked for twice: " << pod->key.ToString();
+        EXPECT_TRUE(asked.insert(pod->key.ToString()).second) << "the pod is in two leases: " << pod->key.ToString();
         EXPECT_TRUE(pod->waits());
         EXPECT_GE(kNow - pod->created, spec_.pending);
       }
       if (lease.node == nullptr) continue;
       EXPECT_TRUE(IsFree(*lease.node, spec_)) << lease.node->meta.key.name;
-      EXPECT_TRUE(leased_nodes_.insert(lease.node->meta.key.name).second) << "leased twice";
+      EXPECT_TRUE(leased_nodes_.insert(lease.node->meta.key.name).second) << "the node is leased twice";
       if (spec_.one_node_per_pod) {
         EXPECT_LE(lease.pods.size(), 1U);
       }
@@ -196,7 +196,8 @@ class PlanInvariants {
       ++pods_on_[name];
     }
     for (const auto& [name, room] : rooms) {
-      EXPECT_TRUE(room.milli_cpu >= 0 && room.memory >= 0 && room.pods >= 0) << "overbooked: " << name;
+      EXPECT_TRUE(room.milli_cpu >= 0 && room.memory >= 0 && room.pods >= 0)
+          << "more pods are expected than fit: " << name;
     }
     if (spec_.one_node_per_pod) {
       for (const auto& [name, count] : pods_on_) EXPECT_EQ(count, 1) << name;
@@ -206,9 +207,9 @@ class PlanInvariants {
     int limited = 0;
     for (const CapacityPlan::Release& release : plan_.releases) {
       const std::string& name = release.node->meta.key.name;
-      EXPECT_TRUE(LeaseOf(snapshot_, *release.node)) << "gives back what was not leased: " << name;
-      EXPECT_FALSE(HasWork(snapshot_, name)) << "gives back a node with work: " << name;
-      EXPECT_FALSE(pods_on_.contains(name)) << "gives back a node that a pod is expected on: " << name;
+      EXPECT_TRUE(LeaseOf(snapshot_, *release.node)) << "a node without a lease is released: " << name;
+      EXPECT_FALSE(HasWork(snapshot_, name)) << "a node with a running pod is released: " << name;
+      EXPECT_FALSE(pods_on_.contains(name)) << "a node with an expected pod is released: " << name;
       EXPECT_FALSE(leased_nodes_.contains(name));
       limited += !release.begun && release.cause != CapacityPlan::Release::Cause::kNotJoined;
     }
@@ -237,7 +238,7 @@ class PlanInvariants {
       const bool counts = pod.waits() && kNow - pod.created >= spec_.pending;
       if (!counts || told.contains(pod.key.ToString()) || plan_.expectations.contains(pod.key.ToString())) continue;
       EXPECT_EQ(leased_nodes_.size(), static_cast<std::size_t>(spec_.max_leases))
-          << pod.key.ToString() << " is forgotten";
+          << pod.key.ToString() << " waits, and is in no lease and no shortage";
     }
   }
 

@@ -199,7 +199,7 @@ TEST(ReleaseTest, AnUnhealthyNodeWithPodsIsNotReleased) {
   EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
 }
 
-TEST(ReleaseTest, DrainReleasesIdleNodesAtOnceAndLeasesNoNode) {
+TEST(ReleaseTest, DrainReleasesIdleNodesImmediatelyAndLeasesNoNode) {
   Snapshot snapshot(Autoscaler({{"mode", "Drain"},
                                 {"minNodes", 2},
                                 {"standby", {{{"name", "s"}, {"count", 2}}}},

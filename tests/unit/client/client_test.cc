@@ -147,7 +147,7 @@ TEST_F(ClientTest, InvalidListIsAnErrorAndNotAnEmptyList) {
   }
 }
 
-TEST_F(ClientTest, WatchRequestsBookmarksAndATimeOut) {
+TEST_F(ClientTest, WatchRequestsBookmarksAndATimeout) {
   WatchOptions options;
   options.ns = "a";
   options.resource_version = "9";
@@ -183,7 +183,7 @@ TEST_F(ClientTest, ClientWithoutThePermissionToWriteReadsAndSendsNoWrite) {
   }
   EXPECT_EQ(transport_->requests().size(), sent);
   EXPECT_TRUE(leader->Get(kDeployments, key));
-  EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the client itself is not meant";
+  EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the guard must not affect the original client";
 }
 
 TEST_F(ClientTest, OnlyWritesUnderAGuardHaveAGracePeriod) {
@@ -194,8 +194,8 @@ TEST_F(ClientTest, OnlyWritesUnderAGuardHaveAGracePeriod) {
   const std::vector<HttpRequest> sent = transport_->requests();
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_GT(sent[0].grace_after_stop.count(), 0);
-  EXPECT_EQ(sent[1].grace_after_stop.count(), 0) << "a read";
-  EXPECT_EQ(sent[2].grace_after_stop.count(), 0) << "without a guard";
+  EXPECT_EQ(sent[1].grace_after_stop.count(), 0) << "a read has no grace period";
+  EXPECT_EQ(sent[2].grace_after_stop.count(), 0) << "a write without a guard has no grace period";
 }
 
 // Another replica may become the leader while a write waits for the rate limit.
@@ -243,7 +243,7 @@ TEST_F(ClientTest, UnlimitedClientDoesNotWaitForTheRateLimit) {
   const std::unique_ptr<Client> unlimited = client().WithoutLimit(std::chrono::seconds(5));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(unlimited->Create(kDeployments, Object("a", "b")));
   EXPECT_EQ(transport_->requests().back().timeout, std::chrono::seconds(5));
-  ASSERT_TRUE(client().Create(kDeployments, Object("a", "c"))) << "none of its own was used";
+  ASSERT_TRUE(client().Create(kDeployments, Object("a", "c"))) << "the unlimited client must not have used tokens";
   EXPECT_EQ(transport_->requests().size(), 4U);
 }
 

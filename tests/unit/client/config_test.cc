@@ -122,12 +122,12 @@ TEST_F(ConfigTest, PluginInAPodUsesTheServiceAccountLastAsKubectlDoes) {
     const auto config = LoadClusterConfig("", context, in_pod, (dir_ / "sa").string());
     return config ? config->server : config.error().message;
   };
-  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "no file";
+  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "the kubeconfig does not exist";
   EXPECT_EQ(server(InPod::kServiceAccount), "https://10.0.0.1:443");
   for (const InPod in_pod : {InPod::kHomeFile, InPod::kServiceAccount})
     EXPECT_THAT(server(in_pod, "x"), HasSubstr("the service account of a pod has no context \"x\""));
   Write(".kube/config", " \n");
-  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "an empty file";
+  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "the kubeconfig is empty";
   WriteConfig(".kube/config", "home");
   EXPECT_EQ(server(InPod::kHomeFile), "https://home");
   EXPECT_EQ(server(InPod::kServiceAccount), "https://10.0.0.1:443");

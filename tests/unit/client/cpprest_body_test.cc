@@ -46,7 +46,7 @@ TEST_F(AnswerTest, EachPartIsAvailableOnceItHasArrived) {
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.headers.at("a"), "b");
   EXPECT_EQ(Take(), "abc");
-  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kThere) << "the end";
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kThere) << "the body has ended";
   EXPECT_EQ(Take(), "");
 }
 
@@ -98,7 +98,7 @@ class RestTest : public AnswerTest {
   Waited WaitLong() { return answer_->Wait(Part::kSomeBytes, stop_.get_token(), std::chrono::hours(1)); }
 };
 
-TEST_F(RestTest, SinglePieceIsAvailableAtOnce) {
+TEST_F(RestTest, SinglePieceIsAvailableImmediately) {
   EXPECT_EQ(WaitLong(), Waited::kThere);
   EXPECT_EQ(Take(), "a");
 }
@@ -107,7 +107,7 @@ TEST_F(RestTest, SmallPiecesDuringTheRestIntervalDoNotWakeTheReaderUnlessTheBody
   (void)Take();
   (void)Put("b");
   std::jthread stopper([&] { stop_.request_stop(); });
-  EXPECT_EQ(WaitLong(), Waited::kThere) << "what is there is not lost by a stop";
+  EXPECT_EQ(WaitLong(), Waited::kThere) << "a stop must not discard bytes that have arrived";
   EXPECT_EQ(Take(), "b");
 
   stop_ = std::stop_source();

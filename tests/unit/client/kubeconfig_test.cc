@@ -127,7 +127,7 @@ TEST(KubeconfigTest, FirstFileWithAnEntryIsUsed) {
   const Result<ClusterConfig> config = ConfigFromKubeconfig({a, b, c}, "");
   ASSERT_TRUE(config) << Message(config);
   EXPECT_EQ(config->server, "https://a");
-  EXPECT_EQ(config->tls_server_name, "") << "entries are taken whole";
+  EXPECT_EQ(config->tls_server_name, "") << "fields of a later entry with the same name are not merged";
   EXPECT_EQ(config->token_file, "/b/t") << "relative to the file that holds the entry";
   EXPECT_EQ(config->source, "context \"x\" of /b/config");
   EXPECT_THAT(Message(ConfigFromKubeconfig({c, b}, "")),

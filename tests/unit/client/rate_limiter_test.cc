@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(RateLimiterTest, BurstPassesAtOnceAndTheNextRequestWaitsForItsToken) {
+TEST(RateLimiterTest, BurstPassesImmediatelyAndTheNextRequestWaitsForItsToken) {
   FakeClock clock;
   RateLimiter limiter(10, 3, clock);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(limiter.Acquire({}));

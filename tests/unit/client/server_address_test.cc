@@ -22,7 +22,7 @@ TEST(ServerAddressTest, CredentialsOfAnInvalidAddressAreNotInTheMessage) {
   }
 }
 
-TEST(ServerAddressTest, InvalidAddressIsInTheMessageWithTheFault) {
+TEST(ServerAddressTest, InvalidAddressIsInTheMessageWithTheError) {
   EXPECT_EQ(FaultOfAddress("https://host:99999"),
             "the server's address \"https://host:99999\" cannot be used: it must be https://HOST[:PORT][/PATH]");
 }

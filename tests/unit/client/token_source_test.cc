@@ -32,7 +32,7 @@ TEST_F(TokenFileTest, FileIsReadAgainAfterAMinute) {
   EXPECT_EQ(file_.Get().value_or(""), "two");
 }
 
-TEST_F(TokenFileTest, FileIsReadAtOnceAfterAnUnauthorizedResponse) {
+TEST_F(TokenFileTest, FileIsReadImmediatelyAfterAnUnauthorizedResponse) {
   EXPECT_EQ(file_.Get().value_or(""), "one");
   Write("two");
   file_.Invalidate();

@@ -151,7 +151,7 @@ TEST(InformersTest, StrippedNodeIsParsedLikeTheWholeObjectWithoutItsHeartbeat) {
   EXPECT_EQ(kept.ready_since, whole.ready_since);
   EXPECT_EQ(kept.allocatable, whole.allocatable);
   EXPECT_EQ(kept.capacity, whole.capacity);
-  EXPECT_EQ(node["spec"]["taints"], before["spec"]["taints"]) << "they are written back as they are";
+  EXPECT_EQ(node["spec"]["taints"], before["spec"]["taints"]) << "the operator writes the taints back";
   EXPECT_FALSE(node["status"].contains("images"));
   EXPECT_FALSE(node["status"]["conditions"][0].contains("lastHeartbeatTime"));
 }

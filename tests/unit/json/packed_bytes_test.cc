@@ -88,7 +88,7 @@ TEST(PackedBytesTest, TextsOfAnySizeUnpackUnchanged) {
   }
 }
 
-TEST(PackedBytesTest, SeveralThreadsCanPackAtOnce) {
+TEST(PackedBytesTest, SeveralThreadsCanPackConcurrently) {
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([t] {

@@ -73,7 +73,7 @@ class AutoSwitchTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
+TEST_F(AutoSwitchTest, ControllerStartsImmediatelyIfNoOtherRuns) {
   Start();
   Until([&] { return on_.load(); });
   EXPECT_THAT(Recorded(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "

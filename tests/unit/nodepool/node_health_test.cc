@@ -50,7 +50,7 @@ TEST(NodeHealthTest, MissingCsiDriverIsNamedInAWarning) {
   EXPECT_EQ(health.detail, "disk.csi.example.com");
 }
 
-TEST(NodeHealthTest, WorstOfSeveralFaultsIsReported) {
+TEST(NodeHealthTest, WorstOfSeveralProblemsIsReported) {
   const std::map<std::string, std::string> all = {
       {"Ready", "True"}, {"NetworkUnavailable", "True"}, {"MemoryPressure", "True"}, {"PIDPressure", "True"}};
   EXPECT_EQ(FaultOf(all, {"a"}, {"d"}), NodeFault::kNetworkUnavailable);

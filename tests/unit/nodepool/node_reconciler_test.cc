@@ -68,7 +68,8 @@ TEST_F(NodeReconcilerTest, ANodeOfADeletedPoolLosesThePoolsAttributesAndIsReport
   ASSERT_TRUE(world_.Give("n"));
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "");
-  EXPECT_EQ(world_.NodeNow("n")["metadata"]["labels"][kNodePoolLabel], "a") << "the pool's label is not ours to take";
+  EXPECT_EQ(world_.NodeNow("n")["metadata"]["labels"][kNodePoolLabel], "a")
+      << "the operator must not remove the label with the pool";
   EXPECT_THAT(world_.events.recorded,
               ElementsAre("Node n NodePoolMissing: label apps.openyurt.io/nodepool names NodePool "
                           "a, which does not exist"));
@@ -188,8 +189,8 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   };
   crd_born(40);
   ASSERT_TRUE(world_.Give("n"));
-  EXPECT_EQ(Zone(), "north") << "the pool was made before";
-  EXPECT_THAT(world_.events.recorded, SizeIs(1)) << "recorded all the same";
+  EXPECT_EQ(Zone(), "north") << "the pool was older than the CRD";
+  EXPECT_THAT(world_.events.recorded, SizeIs(1)) << "the missing pool must still be reported";
   // A new process has not seen the pool yet, so it first keeps the attributes.
   NodeReconciler next(
       world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
@@ -201,7 +202,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   world_.EditNode("n", {{"metadata", {{"labels", {{"changed", "1"}}}}}});
   world_.Sync();
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
-  EXPECT_EQ(Zone(), "") << "what it has was given under this CRD";
+  EXPECT_EQ(Zone(), "") << "the node is younger than the CRD, so it got its attributes under this CRD";
   born(kNodeType, "n", std::chrono::minutes(50));
   world_.EditNode("n", {{"metadata",
                          {{"labels", {{"zone", "north"}}},
@@ -211,7 +212,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   EXPECT_EQ(Zone(), "north");
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
-  EXPECT_EQ(Zone(), "") << "by then it would be";
+  EXPECT_EQ(Zone(), "") << "half an hour after the CRD, the pool would exist again";
   // The pool is newer than the CRD, so its deletion removes the attributes immediately.
   crd_born(2);
   world_.AddPool("a", kSpec);
@@ -314,7 +315,7 @@ TEST_F(NodeReconcilerTest, AttributesThatAWebhookRemovesCauseNoLoop) {
       return;
     }
   }
-  FAIL() << "it never waits; " << writes << " writes";
+  FAIL() << "the reconciler never backs off; " << writes << " writes";
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(PoolReconcilerTest, ConditionsOfOtherClientsAreKeptIfTheCrdPrunesOtherFie
   EXPECT_EQ(status_of("Ready"), "False");
   stored["status"].erase("conditions");
   EXPECT_EQ(count(), 1U);
-  EXPECT_EQ(status_of("Foreign"), "") << "its owner has removed it";
+  EXPECT_EQ(status_of("Foreign"), "") << "the owner of the condition has removed it";
   EXPECT_EQ(status_of("Ready"), "False");
 }
 
@@ -245,7 +245,7 @@ TEST_F(PoolReconcilerTest, StatusIsWrittenInTheVersionThatTheInformerReads) {
   EXPECT_THAT(path, HasSubstr("/v1beta2/nodepools/a/status"));
 }
 
-TEST_F(PoolReconcilerTest, StatusIsWrittenAgainIfTheVersionIsNotServedAnyMore) {
+TEST_F(PoolReconcilerTest, StatusIsWrittenAgainIfTheVersionIsNotServedAnyLonger) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -336,7 +336,7 @@ TEST_F(PoolReconcilerTest, DriverThatIsMissingInTheCsiNodeOfANodeIsReported) {
     return std::make_shared<StoredObject>(
         Json{{"metadata", {{"name", name}, {"resourceVersion", "2"}}}, {"spec", {{"drivers", list}}}}, watch.project);
   };
-  EXPECT_FALSE(counting.Reconcile({"", "a"}, {})) << "a cache that knows nothing says nothing";
+  EXPECT_FALSE(counting.Reconcile({"", "a"}, {})) << "the cache of CSINodes is not synced";
   csi_nodes.Replace(
       {csi_node("n1", {"net.csi.example.com", "disk.csi.example.com"}), csi_node("n2", {"disk.csi.example.com"})}, "3");
   ASSERT_TRUE(counting.Reconcile({"", "a"}, {}));

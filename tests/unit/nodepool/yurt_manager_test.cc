@@ -69,7 +69,7 @@ class YurtManagerTest : public ::testing::Test {
 
 TEST_F(YurtManagerTest, ControllerMayBeOnWithoutYurtManager) { EXPECT_EQ(WhyNot(), ""); }
 
-TEST_F(YurtManagerTest, MissingRightsKeepTheControllerOffWithoutOtherReads) {
+TEST_F(YurtManagerTest, MissingPermissionsKeepTheControllerOffWithoutOtherReads) {
   for (const char* right : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
     denied_ = {right};
     EXPECT_THAT(WhyNot(), HasSubstr("the operator may not ")) << right;
@@ -94,7 +94,7 @@ TEST_F(YurtManagerTest, HeldLeaseKeepsTheControllerOffIfThereAreNoWebhooks) {
   lease_ = Lease("2026-11-22T07:50:00.000000Z");
   EXPECT_EQ(WhyNot(), "") << "the lease has expired";
   lease_ = Lease("2026-11-22T07:59:55.000000Z", "");
-  EXPECT_EQ(WhyNot(), "") << "it was given back";
+  EXPECT_EQ(WhyNot(), "") << "the lease was released";
 }
 
 // Before OpenYurt 1.3, yurt-app-manager managed the NodePools.
@@ -102,7 +102,8 @@ TEST_F(YurtManagerTest, HeldLeaseOfYurtAppManagerKeepsTheControllerOff) {
   app_manager_lease_ = Lease("2026-11-22T07:59:55.000000Z", "yurt-app-manager-1");
   EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-app-manager is held"));
   webhooks_ = Webhooks("yurtappsets");
-  EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-app-manager is held")) << "yurt-manager's webhooks show less";
+  EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-app-manager is held"))
+      << "webhooks of yurt-manager do not show whether yurt-app-manager runs";
   app_manager_lease_ = Lease("2026-11-22T07:50:00.000000Z", "yurt-app-manager-1");
   EXPECT_EQ(WhyNot(), "") << "the lease has expired";
 }
@@ -123,7 +124,7 @@ TEST_F(YurtManagerTest, LeaseThatIsRenewedIsHeldWhateverTheClocksShow) {
     clock_.Advance(std::chrono::minutes(5) - std::chrono::seconds(1));
     EXPECT_NE(WhyNotAgain(), "");
     clock_.Advance(std::chrono::seconds(1));
-    EXPECT_EQ(WhyNotAgain(), "") << "it was not renewed for five minutes";
+    EXPECT_EQ(WhyNotAgain(), "") << "the lease was not renewed for five minutes";
   }
 }
 

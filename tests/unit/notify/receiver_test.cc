@@ -60,7 +60,7 @@ TEST_F(ReceiverTest, AResponseBeyondTheLimitIsReportedWithTheLimit) {
   EXPECT_EQ(error.message, "the server's response is larger than 64 KiB");
 }
 
-TEST_F(ReceiverTest, StopIsReportedAsCancelledAndNotAsATimeOut) {
+TEST_F(ReceiverTest, StopIsReportedAsCancelledAndNotAsATimeout) {
   std::stop_source stop;
   stop.request_stop();
   const Status sent = receiver_.Post("{}", stop.get_token());

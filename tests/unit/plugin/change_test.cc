@@ -75,7 +75,7 @@ TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
   EXPECT_EQ(target(DaemonJson("app:3")), 2);
   EXPECT_EQ(target(DaemonJson("app:3"), 1), 1);
   EXPECT_EQ(target(DaemonJson("app:3"), 4), -1);
-  EXPECT_EQ(target(DaemonJson("app:4")), 3) << "the operator has not made it a revision yet";
+  EXPECT_EQ(target(DaemonJson("app:4")), 3) << "the operator has not created a revision for the spec yet";
   Json invalid = DaemonJson("app:3");
   TemplateOf(invalid)["spec"].erase("template");
   EXPECT_EQ(target(invalid), 3);
@@ -110,9 +110,9 @@ TEST(UndoTest, AfterAStoppedRolloutTheRevisionWithMostReadyPoolsIsRestored) {
   EXPECT_EQ(target("app:4", "False", {2, 1, 1}), 2) << "revision 3 has failed in other pools";
   EXPECT_EQ(target("app:5", "False", {1}), 2) << "the operator has not stored the spec yet";
   EXPECT_EQ(target("app:4", "False", {0, 2, 2, 3, 3, 3}), 3) << "a partition keeps a pool on revision 1";
-  EXPECT_EQ(target("app:4", "False", {0, 2}), 3) << "the newest of several";
-  EXPECT_EQ(target("app:4", "False", {3}), 3) << "no other revision is in use: the previous one";
-  EXPECT_EQ(target("app:4", "False", {}), 1) << "no pool is Ready: currentRevision";
+  EXPECT_EQ(target("app:4", "False", {0, 2}), 3) << "the newest of several revisions with equally many pools";
+  EXPECT_EQ(target("app:4", "False", {3}), 3) << "no other revision is in use, so the previous revision is restored";
+  EXPECT_EQ(target("app:4", "False", {}), 1) << "no pool is Ready, so currentRevision is restored";
   EXPECT_EQ(target("app:4", "True", {0, 1}), 3) << "the rollout has not stopped";
 }
 
@@ -214,7 +214,7 @@ TEST(ComposeSnapshotTest, ReturnToAnEarlierRevisionForgetsItsFailureAndItsPercen
   EXPECT_THAT(current->revisions, ElementsAre(current->update));
 
   parts.revisions.pop_back();
-  EXPECT_EQ(ComposeSnapshot(daemon, parts, WallTime())->update, failed) << "it is the newest revision";
+  EXPECT_EQ(ComposeSnapshot(daemon, parts, WallTime())->update, failed) << "the failed revision is the newest";
 }
 
 TEST(PreviewTest, PoolsWithEqualChangesAreListedTogether) {
@@ -269,7 +269,7 @@ TEST(PreviewTest, ServicesAreShownBesideTheirWorkloads) {
   ASSERT_EQ(preview->changes.size(), 2u);
   EXPECT_EQ(preview->changes[0].after["kind"], "Service");
   EXPECT_THAT(preview->changes[0].pools, ElementsAre("a", "b"));
-  EXPECT_EQ(preview->changes[1].after["kind"], "Deployment") << "its revision label";
+  EXPECT_EQ(preview->changes[1].after["kind"], "Deployment") << "the workload has a new revision label";
 }
 
 TEST(PreviewTest, OnlyWholeWordsAreReplaced) {

@@ -300,7 +300,7 @@ TEST_F(StatusTest, FailedPoolsThatAreOfflineAreListed) {
     if (failed > 0) {
       EXPECT_THAT(err_.str(), listed);
     } else {
-      EXPECT_THAT(err_.str(), Not(listed)) << "its deadline has not passed";
+      EXPECT_THAT(err_.str(), Not(listed)) << "the deadline of the offline pool has not passed";
     }
   }
 }

@@ -194,7 +194,7 @@ TEST_F(DashboardModelTest, PoolThatBothRevisionsRenderAlikeIsCurrent) {
   EXPECT_EQ(Pool("b")["current"], true);
 }
 
-TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutTheRightToReadWorkloads) {
+TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutThePermissionToReadWorkloads) {
   Deploy({"a", "b"}, Json::object());
   List("a", "Ready", false);
   const auto pools = DisplayedPools(objects_.daemon, nullptr);

@@ -135,7 +135,7 @@ TEST_F(DashboardQueriesTest, WarningsOfTheServerBelongToTheOutputOfTheCommand) {
   EXPECT_EQ(paused->warnings, "");
   EXPECT_EQ(err_.str(), "");
   (void)client.Delete(kYurtAppDaemonType, {kNs, "web"});
-  EXPECT_EQ(err_.str(), "Warning: a window never opens\n") << "no command collects it";
+  EXPECT_EQ(err_.str(), "Warning: a window never opens\n") << "no command runs that collects warnings";
 }
 
 }  // namespace

@@ -369,7 +369,7 @@ TEST_F(ExplainTest, UnknownPoolAndUnreachableServerAreErrors) {
   EXPECT_EQ(out_.str(), "");
 }
 
-TEST_F(ExplainTest, PoolWhoseNameIsNoLabelHasNoNodes) {
+TEST_F(ExplainTest, PoolWhoseNameIsNotALabelHasNoNodes) {
   options_.pools = {std::string(64, 'x')};
   AddPool(Json::object(), nullptr, options_.pools.front());
   EXPECT_THAT(Lines(), Contains("Nodes:           0 ready, 0 not ready"));

@@ -107,7 +107,7 @@ TEST_F(GatesTest, SecondFreezeUpdatesTheFirstAndReportsIt) {
   EXPECT_EQ(out_.str(),
             "configmap/yurtappdaemon-freeze updated in namespace yad-system: updates of all YurtAppDaemons stay frozen "
             "until `kubectl yad unfreeze`\n");
-  EXPECT_EQ(Data(), (Json{{"reason", "incident"}})) << "the earlier end does not stay";
+  EXPECT_EQ(Data(), (Json{{"reason", "incident"}})) << "the new freeze must replace the end of the earlier freeze";
   EXPECT_EQ(StringAt(*cluster_.Get(kConfigMapType, kFreezeKey), {"metadata", "labels", "team"}), "a");
 
   options_.output = OutputFormat::kName;
@@ -272,7 +272,7 @@ TEST_F(GatesTest, WindowsCommandShowsTheNextOpeningOfEachPool) {
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
-TEST_F(GatesTest, WindowsCommandReportsTheFaultOfInvalidAnnotations) {
+TEST_F(GatesTest, WindowsCommandReportsTheErrorOfInvalidAnnotations) {
   AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
   AddPool("a", {{"apps.openyurt.io/time-zone", "Europe/Atlantis\x1b[31m"}});
   AddPool("b", {{"apps.openyurt.io/update-windows", "at night"}, {"apps.openyurt.io/hold", "stocktaking"}});
@@ -389,7 +389,7 @@ TEST_F(GatesTest, HoldCommandWarnsIfItReplacesAnotherHold) {
   EXPECT_EQ(err_.str(),
             "Warning: nodepool.apps.openyurt.io/a was held already, and its earlier reason is replaced: stocktaking "
             "[31m\n");
-  EXPECT_EQ(Run(RunHold), kDone) << "the same reason again";
+  EXPECT_EQ(Run(RunHold), kDone) << "a hold with the same reason replaces nothing";
   EXPECT_EQ(err_.str(), "");
   options_.reason = "no time";
   Reject("GET", "nodepools", 403, "Forbidden");

@@ -72,7 +72,8 @@ TEST(OptionsTest, ValuesMayFollowAnEqualsSignAsInKubectl) {
   EXPECT_FALSE(Parse({"status", "web", "-w=false"}).options->watch);
   EXPECT_TRUE(Parse({"pools", "-A=true"}).options->all_namespaces);
   EXPECT_FALSE(Parse({"pools", "-A=false"}).options->all_namespaces);
-  EXPECT_EQ(Parse({"hold", "hangzhou", "--reason", "-n=shop"}).options->reason, "-n=shop") << "it is a value";
+  EXPECT_EQ(Parse({"hold", "hangzhou", "--reason", "-n=shop"}).options->reason, "-n=shop")
+      << "the argument is the value of --reason";
   EXPECT_EQ(Parse({"hold", "hangzhou", "--reason=a=b"}).options->reason, "a=b");
 }
 
@@ -82,7 +83,8 @@ TEST(OptionsTest, FlagWithAnEmptyValueTakesNoOtherArgument) {
   EXPECT_EQ(pools.options->ns, "");
   EXPECT_EQ(pools.options->daemon, "web");
   EXPECT_EQ(Parse({"pools", "-n=", "web"}).options->daemon, "web");
-  EXPECT_EQ(Parse({"restart", "web", "--pool="}).options->pools, std::vector<std::string>{""}) << "not all pools";
+  EXPECT_EQ(Parse({"restart", "web", "--pool="}).options->pools, std::vector<std::string>{""})
+      << "an empty value must not mean all pools";
   EXPECT_THAT(Parse({"freeze", "--reason=", "--until=1h"}).err, HasSubstr("the reason must not be empty"));
 }
 
@@ -283,7 +285,8 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
   const std::string help = complete({"status", "web", "--he"});
   EXPECT_THAT(help, StartsWith("--help\t"));
-  EXPECT_EQ(help.find("--help"), help.rfind("--help")) << "it is a flag of each command and of the program";
+  EXPECT_EQ(help.find("--help"), help.rfind("--help"))
+      << "--help is a flag of each command and of the program, but must be listed once";
   EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
   EXPECT_EQ(complete({"freeze", ""}), ":4\n");

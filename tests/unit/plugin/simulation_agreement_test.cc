@@ -169,7 +169,7 @@ TEST(SimulationAgreementTest, RolloutsMatchTheirSimulation) {
     }
   }
   if (kSeeds < 20) return;
-  EXPECT_GT(count["updated"], 40) << "the rollouts are too small to prove much";
+  EXPECT_GT(count["updated"], 40) << "the simulated rollouts update too few pools";
   EXPECT_GT(count["back"], 0);
   EXPECT_GT(count["failed"], 0);
 }

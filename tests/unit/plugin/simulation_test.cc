@@ -78,7 +78,7 @@ TEST_F(SimulationTest, GroupsAreUpdatedOneAfterTheOtherWithTheirSoaks) {
   }
 }
 
-TEST_F(SimulationTest, ImagesOfAPrefetchArePulledAtOnce) {
+TEST_F(SimulationTest, ImagesOfAPrefetchArePulledImmediately) {
   Json rolling = Json::parse(kCanary);
   rolling["prefetch"] = {{"ahead", 2}, {"timeoutSeconds", 60}};
   Deploy({"a", "b", "c"}, rolling);
@@ -152,7 +152,7 @@ TEST_F(SimulationTest, SimulationEndsWhenTheUpdateInProgressEnds) {
   const Simulation simulation = Run();
   EXPECT_EQ(simulation.state, RolloutState::kComplete);
   EXPECT_EQ(simulation.to - simulation.from, seconds(150));
-  EXPECT_THAT(Times(simulation), ElementsAre("a -")) << "the update has begun before";
+  EXPECT_THAT(Times(simulation), ElementsAre("a -")) << "the update had begun before the simulation";
 }
 
 TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {

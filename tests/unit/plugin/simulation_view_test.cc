@@ -135,7 +135,7 @@ TEST(SimulationEndTest, TextSaysIfThereIsNothingToRollOut) {
   timeline.simulation = Simulate(Take(objects), {});
   EXPECT_EQ(LastLine(timeline), "Nothing to roll out: all 2 pools have web-2");
   for (Json& pool : objects.pools) pool = OfflinePoolJson(StringAt(pool, {"metadata", "name"}));
-  EXPECT_EQ(EndOf(Simulate(Take(objects), {})), "Complete") << "it was complete before the pools went offline";
+  EXPECT_EQ(EndOf(Simulate(Take(objects), {})), "Complete") << "the rollout was complete before the pools went offline";
   timeline.simulation = Simulate(Take(Fleet({"a"}, Json::object())), {});
   EXPECT_EQ(LastLine(timeline), "Complete after 2m: 1 of 1 pools get web-2");
 }

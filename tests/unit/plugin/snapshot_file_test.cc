@@ -88,7 +88,7 @@ TEST_F(SnapshotFileTest, ListsAndDocumentsAreRead) {
   EXPECT_TRUE(Read(R"({"kind": "List", "apiVersion": "v1", "items": []})"));
 }
 
-TEST_F(SnapshotFileTest, FaultNamesTheLineAndTheField) {
+TEST_F(SnapshotFileTest, ErrorNamesTheLineAndTheField) {
   EXPECT_THAT(FaultOf("a: [1\nb: 2\n"), StartsWith("standard input: line "));
   EXPECT_EQ(FaultOf("- 1\n"), "standard input: line 1: a document is not an object with apiVersion and kind");
   EXPECT_EQ(FaultOf(std::string(kPool) + "---\ntext\n"),

@@ -49,19 +49,19 @@ TEST(TextTest, WidthCountsTheColumnsOfATerminal) {
       << "a zero-width space";
   EXPECT_EQ(Width("🚀 ok"), 5u);
   EXPECT_EQ(Width("é█…·"), 4u);
-  EXPECT_EQ(Width("\xFF\xE9"), 2u) << "bytes that are no UTF-8 are shown as one replacement character each";
+  EXPECT_EQ(Width("\xFF\xE9"), 2u) << "each byte that is not UTF-8 is shown as one replacement character";
 }
 
 TEST(TextTest, FitReturnsAtMostTheGivenColumns) {
   EXPECT_EQ(Fit("镜像拉取失败", 12, true), "镜像拉取失败");
   EXPECT_EQ(Fit("镜像拉取失败", 11, true), "镜像拉取失…");
-  EXPECT_EQ(Fit("镜像拉取失败", 10, true), "镜像拉取…") << "half a character does not fit";
+  EXPECT_EQ(Fit("镜像拉取失败", 10, true), "镜像拉取…") << "half of a wide character does not fit";
   EXPECT_EQ(Fit("镜像", 1, false), "~");
   EXPECT_EQ(Fit("e\xCC\x81"
                 "bcd",
                 2, false),
             "e\xCC\x81~")
-      << "an accent stays with its letter";
+      << "a combining accent stays with its letter";
 }
 
 TEST(TextTest, RowsPutsAWideCharacterThatDoesNotFitOnTheNextRow) {

@@ -102,7 +102,7 @@ TEST_F(PrometheusClientUnitTest, ATokenIsReadAgainAfterItIsRejected) {
   const auto rejected = client.Query("up", clock_.WallNow());
   ASSERT_FALSE(rejected);
   EXPECT_EQ(rejected.error().reason, Reason::kUnauthorized);
-  EXPECT_EQ(transport_->requests().size(), 2U) << "it is tried twice and not forever";
+  EXPECT_EQ(transport_->requests().size(), 2U) << "the query is sent twice, and then fails";
   std::ofstream(path) << "second\n";
   EXPECT_EQ(client.Query("up", clock_.WallNow()).value(), 1);
   std::remove(path.c_str());

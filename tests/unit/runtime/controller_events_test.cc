@@ -51,7 +51,7 @@ TEST_F(ControllerTest, OwnedObjectsQueueTheirControllerByKindGroupAndUid) {
   owned_.Push("ADDED", Object("x6", "106"));
   EXPECT_THAT(Queued(), ElementsAre());
   owned_.Push("ADDED", OwnedBy(Object("x7", "107"), "unknown", "uid-c"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/unknown")) << "the cache may lag: the reconciler will find out";
+  EXPECT_THAT(Queued(), ElementsAre("ns/unknown")) << "the cache may lag, so the reconciler decides";
 }
 
 TEST_F(ControllerTest, ChangeOfTheControllerReferenceQueuesBothOwners) {
@@ -74,7 +74,7 @@ TEST_F(ControllerTest, DeletedOwnedObjectQueuesItsOwner) {
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
 }
 
-TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) {
+TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyImmediatelyAndLaterOnesOncePerPeriod) {
   ControllerOptions options = NoResync();
   options.pace = [](const Request& key) { return std::chrono::seconds(key.name == "a" ? 3 : 9); };
   MakeWithoutWorkers(options).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
@@ -91,24 +91,24 @@ TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyAtOnceAndLaterOnesOncePerPerio
     owned_.Push("MODIFIED", child);
   };
   report(1);
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first";
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first event";
   report(2);
   report(3);
   EXPECT_THAT(Queued(), ElementsAre());
   child["spec"]["replicas"] = 5;
   report(4);
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "another spec";
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "a new spec does not wait";
   clock_.Advance(std::chrono::seconds(3));
   controller_->queue().Add({"ns", "b"});
-  EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
+  EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the delayed events";
 }
 
-TEST_F(ControllerTest, PacedEventsOfThePrimaryQueueItsKeyAtOnceAndThenOncePerPeriod) {
+TEST_F(ControllerTest, PacedEventsOfThePrimaryQueueItsKeyImmediatelyAndThenOncePerPeriod) {
   MakeWithoutWorkers().For(*primary_.informer, nullptr, [](const Event& event) { return IsSameObject(event); });
   primary_.Sync({Object("a", "1")});
   Queued();
   primary_.Push("MODIFIED", Object("a", "101"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first";
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first event";
   primary_.Push("MODIFIED", Object("a", "102"));
   EXPECT_THAT(Queued(), ElementsAre());
   primary_.Push("DELETED", Object("a", "103"));

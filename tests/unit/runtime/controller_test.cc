@@ -41,7 +41,7 @@ TEST_F(ControllerTest, NothingIsReconciledBeforeAllCachesAreSynced) {
   owned_.Sync({});
   clock_.AwaitWaiters(1);
   clock_.AdvanceToNextDeadline();
-  EXPECT_THAT(script_.Take(1), ElementsAre("ns/a")) << "what came before the workers ran must not be lost";
+  EXPECT_THAT(script_.Take(1), ElementsAre("ns/a")) << "events before the start of the workers must not be lost";
 }
 
 TEST_F(ControllerTest, StopEndsTheWaitForCaches) {
@@ -239,7 +239,7 @@ TEST_F(ControllerTest, ManyWorkersRunConcurrentlyButNeverOnOneKey) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return inside == 3; });  // hangs unless workers run concurrently
     controller_->queue().Add({"ns", "a"});
-    EXPECT_EQ(controller_->queue().size(), 0u) << "a is being worked on";
+    EXPECT_EQ(controller_->queue().size(), 0u) << "a worker processes key a";
     open = true;
     changed.notify_all();
   }
@@ -260,9 +260,9 @@ TEST_F(ControllerTest, StopEndsARunningReconcileAndWaitsForIt) {
   while (!inside) std::this_thread::yield();
   StopController();
   EXPECT_TRUE(finished);
-  EXPECT_EQ(script_.count(), 1u) << "after the stop no further key may be begun";
+  EXPECT_EQ(script_.count(), 1u) << "after the stop, no worker may take a key";
   controller_->queue().Add({"ns", "c"});
-  EXPECT_EQ(controller_->queue().size(), 1u) << "b, and nothing new";
+  EXPECT_EQ(controller_->queue().size(), 1u) << "only key b";
 }
 
 TEST_F(ControllerTest, EventsAfterTheControllerIsDestroyedAreIgnored) {
@@ -297,7 +297,7 @@ TEST_F(ControllerTest, ResyncQueuesEveryKeyOncePerPeriodAtSpreadTimes) {
     }
   }
   for (const auto& [key, count] : seen) EXPECT_EQ(count, 2) << key;
-  EXPECT_LT(most_at_once, 10u) << "the herd must not come at once";
+  EXPECT_LT(most_at_once, 10u) << "the keys must not be queued together";
 }
 
 }  // namespace

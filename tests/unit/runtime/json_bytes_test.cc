@@ -52,7 +52,7 @@ Json RandomValue(std::mt19937& random, int depth) {
   }
 }
 
-TEST(JsonBytesTest, WrittenBytesAreReadByUsAndByNlohmannJson) {
+TEST(JsonBytesTest, WrittenBytesAreReadBackAndAreValidCbor) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Json value = RandomValue(random, 3);
@@ -150,7 +150,8 @@ TEST(NormalizedDigestTest, OnlyFieldsOfTheRulesMayDiffer) {
         with("/c/mine2/b", 1), Json("one"), Json::object()}) {
     EXPECT_NE(NormalizedDigestOf(other, "one"), digest) << other;
   }
-  EXPECT_NE(NormalizedDigestOf(with("/c/other", "another"), "another"), digest) << "it is another's name at /c/mine";
+  EXPECT_NE(NormalizedDigestOf(with("/c/other", "another"), "another"), digest)
+      << "/c/mine does not have the owner's name";
 }
 
 TEST(NormalizedDigestTest, DigestsOfRandomValuesAreEqualOnlyForEqualValues) {

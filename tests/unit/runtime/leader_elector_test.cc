@@ -124,7 +124,7 @@ TEST_F(LeaderElectorTest, UnreadableLeaseCountsAsHeldWhileItChanges) {
   EXPECT_EQ(Spec()["leaseDurationSeconds"], 15);
 }
 
-TEST_F(LeaderElectorTest, LeaseWithoutAHolderIsAcquiredAtOnce) {
+TEST_F(LeaderElectorTest, LeaseWithoutAHolderIsAcquiredImmediately) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 7}}));
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
@@ -164,7 +164,7 @@ TEST_F(LeaderElectorTest, WriteOfAnotherClientToTheLeaseDoesNotEndLeadership) {
   EXPECT_EQ(lease["metadata"]["labels"]["seen-by"], "another-client");
 }
 
-TEST_F(LeaderElectorTest, AnotherHolderEndsLeadershipAtOnce) {
+TEST_F(LeaderElectorTest, AnotherHolderEndsLeadershipImmediately) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -251,7 +251,7 @@ TEST_F(LeaderElectorTest, HangingRenewalEndsLeadershipWithinTheRenewDeadline) {
   EXPECT_EQ(clock_.Now() - start, seconds(10));
 }
 
-TEST_F(LeaderElectorTest, ReleasedLeaseIsAcquiredByAnotherReplicaAtOnce) {
+TEST_F(LeaderElectorTest, ReleasedLeaseIsAcquiredByAnotherReplicaImmediately) {
   Replica a(*this, "a");
   Replica b(*this, "b");
   server_->Put(kLeasePath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 1}}));

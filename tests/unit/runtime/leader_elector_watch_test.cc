@@ -104,7 +104,7 @@ TEST_F(LeaderElectorWatchTest, WaitingReplicaWatchesOnlyTheLeaseFromTheVersionTh
   EXPECT_EQ(gets(), 1U);
 }
 
-TEST_F(LeaderElectorWatchTest, ReleasedLeaseIsAcquiredAtOnceAndNoLongerWatched) {
+TEST_F(LeaderElectorWatchTest, ReleasedLeaseIsAcquiredImmediatelyAndNoLongerWatched) {
   Replica a(*this, "a");
   const auto watch = StartWatching(a);
   const SteadyTime start = clock_.Now();
@@ -118,7 +118,7 @@ TEST_F(LeaderElectorWatchTest, ReleasedLeaseIsAcquiredAtOnceAndNoLongerWatched) 
   EXPECT_TRUE(watch->closed());
 }
 
-TEST_F(LeaderElectorWatchTest, DeletedLeaseIsRecreatedAtOnce) {
+TEST_F(LeaderElectorWatchTest, DeletedLeaseIsRecreatedImmediately) {
   Replica a(*this, "a");
   a.StartAcquire();
   AwaitNextTry(kLease);
@@ -309,7 +309,7 @@ TEST_F(LeaderElectorWatchTest, ExpiredLeaseIsAcquiredWithoutAWatch) {
   EXPECT_TRUE(a.acquired);
 }
 
-TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsReopenedAtOnce) {
+TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsReopenedImmediately) {
   TakeWatches();
   Replica a(*this, "a");
   const auto first = StartWatching(a);

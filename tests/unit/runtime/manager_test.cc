@@ -212,7 +212,7 @@ TEST_F(ManagerTest, ReadinessReportsEveryMissingCondition) {
             "informer configmaps: Empty\nwebhook: no certificate yet\nbroken: unhandled exception: oh\n");
 }
 
-TEST_F(ManagerTest, LostLeaseEndsRunAtOnceEvenIfAControllerStillRuns) {
+TEST_F(ManagerTest, LostLeaseEndsRunImmediatelyEvenIfAControllerStillRuns) {
   Make(true);
   AddController(Stubborn());
   Run();
@@ -224,7 +224,7 @@ TEST_F(ManagerTest, LostLeaseEndsRunAtOnceEvenIfAControllerStillRuns) {
   EXPECT_EQ(Holder(), "another");
 }
 
-TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunAtOnce) {
+TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunImmediately) {
   Make(true);
   AddController(Stubborn());
   Run();

@@ -119,7 +119,7 @@ TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheListAndASecondOneDisablesPa
   transport_->TakeStream()->WaitUntilDrained();
   EXPECT_THAT(Requests(), ElementsAre("list limit=500", "list limit=500 continue=t1", "list limit=500",
                                       "list limit=500 continue=t2", "list", "watch 13"));
-  EXPECT_THAT(Names(), UnorderedElementsAre("a")) << "nothing of the pages before may be left";
+  EXPECT_THAT(Names(), UnorderedElementsAre("a")) << "no object of the discarded pages may be stored";
 }
 
 TEST_F(ReflectorTest, ARepeatedContinueTokenIsAnError) {

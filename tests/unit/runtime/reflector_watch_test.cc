@@ -31,7 +31,7 @@ TEST_F(ReflectorTest, EventsChangeTheStoreAndAreReportedOnce) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a", "c"));
 }
 
-TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
+TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedImmediatelyFromTheLastVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   stream->PushEvent("ADDED", Object("a", "11"));
   stream->WaitUntilDrained();
@@ -47,7 +47,7 @@ TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
   EXPECT_THAT(Requests(), ElementsAre("watch 11", "watch 20"));
 }
 
-TEST_F(ReflectorTest, WatchesThatEndAtOnceCauseNoBusyLoop) {
+TEST_F(ReflectorTest, WatchesThatEndImmediatelyCauseNoBusyLoop) {
   AnswerLists({ListOf({}, "10")});
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto stream = std::make_shared<FakeStream>();
@@ -136,8 +136,7 @@ TEST_F(ReflectorTest, AListThatIsOlderThanTheStoreIsIgnored) {
   stream->PushEvent("ERROR", GoneEvent());
   PassBackoff();
   AwaitBackoff();
-  EXPECT_THAT(Names(), UnorderedElementsAre("a", "b"))
-      << "an apiserver that lags must not make us believe in deletions";
+  EXPECT_THAT(Names(), UnorderedElementsAre("a", "b")) << "a list of an apiserver that lags must not delete objects";
   EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier response"));
   PassBackoff();
   transport_->TakeStream()->WaitUntilDrained();
@@ -232,12 +231,12 @@ TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailureUntilAWatchHasAnEvent) 
   stream->PushEvent("ERROR", GoneEvent());
   for (int i = 0; i < 3; ++i) {
     AwaitBackoff();
-    EXPECT_EQ(since(), now) << "the beginning, not the last failure";
+    EXPECT_EQ(since(), now) << "the time of the first failure, not of the last";
     clock_.AdvanceToNextDeadline();
   }
   stream = transport_->TakeStream();
   stream->WaitUntilDrained();
-  EXPECT_EQ(since(), now) << "a list alone is not yet a watch that works";
+  EXPECT_EQ(since(), now) << "a list does not show that the watch works";
   stream->PushEvent("BOOKMARK", Bookmark("21"));
   stream->WaitUntilDrained();
   EXPECT_EQ(since(), 0);
@@ -262,7 +261,7 @@ TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
   EXPECT_THAT(Requests(), ElementsAre("watch 10", "watch 10", "watch 10"));
   stream->Fail(cut);
   AwaitBackoff();
-  EXPECT_GT(since(), 0) << "it broke at once";
+  EXPECT_GT(since(), 0) << "a watch that breaks immediately has failed";
   clock_.AdvanceToNextDeadline();
   stream = transport_->TakeStream();
   stream->PushEvent("BOOKMARK", Bookmark("11"));
@@ -275,7 +274,7 @@ TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
   clock_.Advance(seconds(120));
   stream->Fail(cut);
   AwaitBackoff();
-  EXPECT_GT(since(), 0) << "it hung";
+  EXPECT_GT(since(), 0) << "a watch that hung has failed";
 }
 
 // For example, etcd was restored from a backup, and the watches begin at a version that the server has not reached.

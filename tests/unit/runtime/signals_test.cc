@@ -23,7 +23,7 @@ TEST(SignalsDeathTest, FirstSignalRequestsAStop) {
       ::testing::ExitedWithCode(7), "stopping on a signal");
 }
 
-TEST(SignalsDeathTest, SecondSignalEndsTheProcessAtOnce) {
+TEST(SignalsDeathTest, SecondSignalEndsTheProcessImmediately) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

@@ -96,7 +96,7 @@ TEST(StoreTest, DuplicateAndOlderEventsAreIgnored) {
   EXPECT_EQ(InStore(store, "a"), "7");
   EXPECT_EQ(Say(store.Remove(Make("a", "8"))), "a 7->-");
   EXPECT_EQ(Say(store.Remove(Make("a", "8"))), "no news");
-  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "no news") << "a repeated event must not bring back what was deleted";
+  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "no news") << "a repeated event must not restore a deleted object";
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
@@ -128,7 +128,7 @@ TEST(StoreTest, RecreatedObjectIsReportedAsOneChangeWithTwoUids) {
 
 // ---- Observe
 
-TEST(StoreTest, ObservedObjectIsStoredAtOnceAndReportedByTheWatch) {
+TEST(StoreTest, ObservedObjectIsStoredImmediatelyAndReportedByTheWatch) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Observe(Make("a", "9"));

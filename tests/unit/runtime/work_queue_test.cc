@@ -71,7 +71,7 @@ TEST_F(WorkQueueTest, KeyAddedWhileProcessingIsHandedOutAgainAfterDone) {
   EXPECT_EQ(GetNow(), "a");
   queue_.Add(Key("a"));
   queue_.Add(Key("a"));
-  EXPECT_EQ(GetNow(), "-") << "one key must never be processed twice at once";
+  EXPECT_EQ(GetNow(), "-") << "two workers must never process the same key";
   queue_.Done(Key("a"));
   EXPECT_EQ(GetAndDone(), "a");
   EXPECT_EQ(GetNow(), "-");
@@ -112,7 +112,7 @@ TEST_F(WorkQueueTest, EarlierOfTwoDelaysIsUsed) {
   EXPECT_EQ(GetNow(), "-") << "the later delays must be gone";
 }
 
-TEST_F(WorkQueueTest, ADelayOfZeroQueuesTheKeyAtOnce) {
+TEST_F(WorkQueueTest, ADelayOfZeroQueuesTheKeyImmediately) {
   queue_.AddAfter(Key("a"), Duration{0});
   queue_.AddAfter(Key("b"), -seconds(1));
   EXPECT_EQ(GetNow(), "a");
@@ -156,7 +156,7 @@ TEST_F(WorkQueueTest, AWaitingWorkerIsWokenWhenADelayedKeyIsDue) {
   EXPECT_EQ(got, Key("b"));
 }
 
-TEST_F(WorkQueueTest, FirstPacedAddQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) {
+TEST_F(WorkQueueTest, FirstPacedAddQueuesTheKeyImmediatelyAndLaterOnesOncePerPeriod) {
   int handed_out = 0;
   for (int i = 0; i < 100; ++i) {  // for a second, in steps of 10 ms
     queue_.AddPaced(Key("a"), milliseconds(200));
@@ -165,11 +165,11 @@ TEST_F(WorkQueueTest, FirstPacedAddQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) 
     clock_.Advance(milliseconds(10));
   }
   clock_.Advance(milliseconds(100));
-  EXPECT_EQ(GetAndDone(), "a") << "the last add has its turn";
+  EXPECT_EQ(GetAndDone(), "a") << "the last add is not lost";
   clock_.Advance(seconds(1));
   EXPECT_EQ(GetNow(), "-");
   queue_.AddPaced(Key("a"), milliseconds(200));
-  EXPECT_EQ(GetNow(), "a") << "after a rest at once";
+  EXPECT_EQ(GetNow(), "a") << "after a pause, an add queues the key immediately";
 }
 
 TEST_F(WorkQueueTest, AShorterPaceAlsoShortensTheWaitThatHasBegun) {

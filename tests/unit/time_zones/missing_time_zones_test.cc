@@ -64,7 +64,7 @@ TEST(MissingTimeZonesTest, OnlyUtcIsKnownWithoutADatabase) {
   });
 }
 
-TEST(MissingTimeZonesTest, FolderWithoutZonesIsNoDatabase) {
+TEST(MissingTimeZonesTest, FolderWithoutZonesIsNotADatabase) {
   InNewProcess([](Zones& zones) {
     zones.AddFolder();
     EXPECT_TRUE(TimeZone::Find("UTC"));
@@ -96,9 +96,9 @@ TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
       EXPECT_EQ(ErrorOf(zone).message, kDamaged) << zone;
     }
     zones.Add("Europe/Oslo");
-    EXPECT_TRUE(TimeZone::Find("Europe/Oslo")) << "it was repaired";
+    EXPECT_TRUE(TimeZone::Find("Europe/Oslo")) << "the file was repaired";
     zones.Write("Europe/Lisbon", "not a zone");
-    EXPECT_TRUE(TimeZone::Find("Europe/Lisbon")) << "data that was read stays";
+    EXPECT_TRUE(TimeZone::Find("Europe/Lisbon")) << "a zone that was read stays valid";
   });
 }
 

@@ -61,7 +61,7 @@ TEST_P(WithoutTimeZonesTest, WindowStaysClosedUntilThereIsADatabase) {
     zones.Add("UTC");
     zones.Add("Europe/Lisbon");
     Wait(seconds(61));
-    EXPECT_EQ(Images(), "a=2") << "without an event";
+    EXPECT_EQ(Images(), "a=2") << "the operator updates the pool without an event";
   });
 }
 
@@ -87,7 +87,7 @@ TEST_P(WithoutTimeZonesTest, RollbackAndCreationDoNotWaitForAWindow) {
     Deployed({"a"}, AlwaysOpen("UTC"));
     world_.SetImage("app:2");
     Step();
-    ASSERT_EQ(Images(), "a=2") << "it is not healthy yet, so app:1 is the current revision";
+    ASSERT_EQ(Images(), "a=2") << "pool a is not healthy yet, so app:1 is the current revision";
     Strategy("windows", AlwaysOpen("Europe/Lisbon")["windows"]);
     world_.AddPools({"b"});
     world_.SetImage("app:1");

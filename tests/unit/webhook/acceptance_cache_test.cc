@@ -41,7 +41,7 @@ TEST(AcceptanceCacheTest, DigestsDifferWithTheContentAndHaveOneSize) {
   EXPECT_EQ(AcceptanceCache::Digest(std::string(1 << 20, 'x')).size(), 32U);
 }
 
-TEST(AcceptanceCacheTest, ManyThreadsCanUseTheCacheAtOnce) {
+TEST(AcceptanceCacheTest, ManyThreadsCanUseTheCacheConcurrently) {
   FakeClock clock;
   AcceptanceCache cache(clock, 50);
   std::vector<std::jthread> threads;

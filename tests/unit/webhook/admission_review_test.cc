@@ -58,7 +58,7 @@ TEST(AdmissionReviewTest, AbsentObjectsAndNamesAreEmpty) {
   EXPECT_TRUE(request->old_object.is_null());
 }
 
-TEST(AdmissionReviewTest, InvalidReviewIsRejectedWithItsFault) {
+TEST(AdmissionReviewTest, InvalidReviewIsRejectedWithItsError) {
   const auto error = [](const std::string& body) {
     const auto request = ParseAdmissionReview(body);
     return request ? Error{Reason::kUnknown, "no error", 0, {}, {}} : request.error();
@@ -127,12 +127,14 @@ bool IsRead(const char* operation, const Json& object, const Json& old_object = 
 TEST(AdmissionReviewTest, ObjectMayHaveFewerThanHalfOfTheValuesOfAReview) {
   const Json most = {{"list", std::vector<Json>(129'000 / 2, Json{{"", 1}})}};
   for (const char* operation : {"CREATE", "UPDATE"}) {
-    EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}})) << "no user could change it any more";
+    EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}}))
+        << "a user could not update a larger object";
     EXPECT_FALSE(IsRead(operation, {{"deeper", {{"list", std::vector<Json>(131'000 / 2, Json::object())}}}}));
     EXPECT_TRUE(IsRead(operation, most));
   }
-  EXPECT_TRUE(IsRead("UPDATE", Json::object(), {{"list", std::vector<int>(290'000, 1)}})) << "it can be made smaller";
-  EXPECT_TRUE(IsRead("CREATE", {{"text", "\\\"" + std::string(300'000, ',')}})) << "it is one value";
+  EXPECT_TRUE(IsRead("UPDATE", Json::object(), {{"list", std::vector<int>(290'000, 1)}}))
+      << "a user must be able to make the object smaller";
+  EXPECT_TRUE(IsRead("CREATE", {{"text", "\\\"" + std::string(300'000, ',')}})) << "the string is one value";
 }
 
 TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDeleted) {
@@ -151,7 +153,7 @@ TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDe
   Json gone = grown;
   gone["metadata"]["finalizers"] = Json::array();
   grown["metadata"]["finalizers"] = {"foregroundDeletion"};
-  EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "its finalizer could not be removed";
+  EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "otherwise, the finalizer could not be removed";
 }
 
 TEST(AdmissionReviewTest, AnAllowingResponseHasNoOtherFields) {
@@ -174,7 +176,7 @@ TEST(AdmissionReviewTest, PatchIsBase64OfItsText) {
   EXPECT_FALSE(Answered(answer)["response"].contains("patch"));
 }
 
-TEST(AdmissionReviewTest, AnInvalidResponseReportsEachFaultAsAnApiserverDoes) {
+TEST(AdmissionReviewTest, AnInvalidResponseReportsEachErrorAsAnApiserverDoes) {
   AdmissionRequest request;
   request.group = "apps.openyurt.io";
   request.kind = "YurtAppDaemon";

@@ -23,7 +23,7 @@ TEST(BodyBudgetTest, HoldersThatWaitLongestLoseTheirBytesFirst) {
   EXPECT_TRUE(budget.Set(newest, 60));
   EXPECT_TRUE(first.aborted && second.aborted);
   EXPECT_FALSE(third.aborted);
-  EXPECT_FALSE(budget.Set(first, 1)) << "an aborted holder takes nothing";
+  EXPECT_FALSE(budget.Set(first, 1)) << "an aborted holder gets no bytes";
 }
 
 TEST(BodyBudgetTest, HolderTakesNothingFromBusyOrYoungerHolders) {
@@ -46,7 +46,7 @@ TEST(BodyBudgetTest, HolderThatGetsNoMoreBytesLosesThoseThatItHad) {
   EXPECT_TRUE(budget.Set(newer, 50));
   EXPECT_FALSE(budget.Set(older, 60));
   EXPECT_TRUE(budget.Set(newer, 100));
-  EXPECT_FALSE(older.aborted) << "it has nothing to give";
+  EXPECT_FALSE(older.aborted) << "the older holder has no bytes left";
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, AllStaticFaultsAreReportedWithoutRequests) {
+TEST_F(CapacityValidatingTest, AllStaticErrorsAreReportedWithoutRequests) {
   Json object = Hangzhou();
   object["spec"]["minNodes"] = -1;
   object["spec"]["mode"] = "auto";
@@ -221,7 +221,7 @@ TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRejected) {
   EXPECT_THAT(Rejection(Validate(object, object)), HasSubstr("nested too deeply"));
 }
 
-TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRejectsStaticFaults) {
+TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRejectsStaticErrors) {
   CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
   const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
   const AdmissionResponse answer = validator.Validate(Request(Hangzhou()), late);

@@ -141,7 +141,7 @@ TEST_F(CertificatesTest, EmptySecretOfAnInstallationIsFilledAndKeepsItsOtherKeys
   EXPECT_EQ(StringAt(secret, {"metadata", "labels", "release"}), "x");
 }
 
-TEST_F(CertificatesTest, SeveralReplicasThatStartAtOnceServeTheSamePair) {
+TEST_F(CertificatesTest, SeveralReplicasThatStartTogetherServeTheSamePair) {
   CreateConfigurations();
   for (int i = 0; i < 3; ++i) Start();
   for (const auto& process : processes_) UntilReady(*process);

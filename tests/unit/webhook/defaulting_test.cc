@@ -177,7 +177,7 @@ TEST(DefaultingTest, PatchOfARandomObjectAppliesAndChangesOnlyTwoFields) {
     }
     ASSERT_EQ(before, defaulted);
   }
-  EXPECT_GT(patched, 400) << "the generator makes objects worth defaulting";
+  EXPECT_GT(patched, 400) << "too few of the random objects were patched";
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST_F(DryRunTest, ARenderingThatGrowsTooLargeIsRejectedAndNotSent) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
+TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreBytesThanTheBudget) {
   constexpr std::size_t kText = 1 << 20;
   Given({PoolJson("a")});
   std::atomic<int> now = 0;

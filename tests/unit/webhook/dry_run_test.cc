@@ -85,11 +85,11 @@ TEST_F(DryRunBehindTest, WorkloadOfAnOlderRevisionLosesTheValuesThatALaterOneDro
   const auto asked = world_.TakeAsked();
   ASSERT_THAT(asked, SizeIs(1));
   const Json& containers = asked[0].body["spec"]["template"]["spec"]["containers"];
-  ASSERT_THAT(containers, SizeIs(1)) << "proxy would have the same host port";
+  ASSERT_THAT(containers, SizeIs(1)) << "container proxy would have the same host port";
   EXPECT_EQ(containers[0]["ports"][0]["hostPort"], 443);
 }
 
-TEST_F(DryRunBehindTest, AFaultOfTheOldSpecIsSoughtInTheWorkloadThatItWouldHaveWritten) {
+TEST_F(DryRunBehindTest, TheOldSpecIsTriedWithTheWorkloadThatItWouldHaveWritten) {
   world_.SetRevisions({RevisionJson(first_)});
   AnswerAll(InvalidResponse({kImageFault}));
   EXPECT_THAT(Ask(third_, second_).rejections, IsEmpty());
@@ -145,7 +145,7 @@ TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndCached) {
   EXPECT_THAT(AskedPools(), IsEmpty());
 }
 
-TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateDoesNotFixIsAWarning) {
+TEST_F(DryRunTest, AnErrorOfTheTemplateThatAnUpdateDoesNotFixIsAWarning) {
   const Json old = DaemonJson();
   Given({PoolJson("a")}, old);
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
@@ -230,7 +230,7 @@ TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRejectedAtTheFieldThatTheServer
                           "expression"));
 }
 
-TEST_F(DryRunTest, FaultOfOverridesIsReportedWithItsPoolAndEntries) {
+TEST_F(DryRunTest, ErrorOfOverridesIsReportedWithItsPoolAndEntries) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["a", "b"], "replicas": 3}])"_json;
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c")});
@@ -259,7 +259,7 @@ TEST_F(DryRunTest, OverrideThatDoesNotApplyIsRejectedWithoutADryRun) {
   EXPECT_THAT(AskedPools(), ElementsAre("POST a"));
 }
 
-TEST_F(DryRunTest, AFaultThatTheOldSpecAlreadyHadIsAWarning) {
+TEST_F(DryRunTest, AnErrorThatTheOldSpecAlreadyHadIsAWarning) {
   const Json old = DaemonJson("a b");
   Given({PoolJson("a")});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
@@ -286,7 +286,7 @@ TEST_F(DryRunTest, AFaultThatTheOldSpecAlreadyHadIsAWarning) {
   EXPECT_THAT(findings.warnings, SizeIs(1));
 }
 
-TEST_F(DryRunTest, AFaultIsAWarningWhileTheOldSpecHasNoAnswer) {
+TEST_F(DryRunTest, AnErrorIsAWarningIfTheDryRunOfTheOldSpecFails) {
   const Json old = DaemonJson("a b");
   Given({PoolJson("a")}, old);
   Json now = old;
@@ -358,7 +358,7 @@ TEST_F(DryRunTest, EachWarningHeaderIsReportedOnceWithItsPathInTheDaemon) {
                   kTemplate + "spec.template.spec.containers[0].ports[1]: duplicate port");
   EXPECT_THAT(Ask(DaemonJson()).warnings, expected);
   world_.TakeAsked();
-  EXPECT_THAT(Ask(DaemonJson()).warnings, expected) << "an acceptance that is remembered keeps its warnings";
+  EXPECT_THAT(Ask(DaemonJson()).warnings, expected) << "a cached acceptance keeps its warnings";
   EXPECT_THAT(AskedPools(), IsEmpty());
 }
 
@@ -369,7 +369,7 @@ TEST_F(DryRunTest, OtherErrorsOfTheServerAreIgnoredAndNotCached) {
     const Findings findings = Ask(DaemonJson());
     EXPECT_THAT(findings.rejections, IsEmpty()) << code;
     EXPECT_THAT(findings.warnings, IsEmpty()) << code;
-    EXPECT_THAT(AskedPools(), SizeIs(1)) << code << ": not remembered";
+    EXPECT_THAT(AskedPools(), SizeIs(1)) << code << ": not cached";
   }
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "connection refused"); });
   EXPECT_THAT(Ask(DaemonJson()).rejections, IsEmpty());

@@ -20,13 +20,13 @@ TEST(KnownErrorsTest, IndicesAreRemovedFromPathsAndKeysAreKept) {
   EXPECT_EQ(WithoutIndices("spec.labels[app].x[1a][]["), "spec.labels[app].x[1a][][");
 }
 
-TEST(KnownErrorsTest, FaultIsKnownByItsPathAndMessageWhateverItsValue) {
+TEST(KnownErrorsTest, ErrorIsKnownByItsPathAndMessageWhateverItsValue) {
   const auto sorted = SortErrors({Bad("a", 2), Bad("b"), Bad("c", 1, "other")}, {Bad("a", 1), Bad("c")});
   EXPECT_THAT(sorted.known, ElementsAre(Bad("a", 2)));
   EXPECT_THAT(sorted.fresh, ElementsAre(Bad("b"), Bad("c", 1, "other")));
 }
 
-TEST(KnownErrorsTest, FaultWithTheSameValueElsewhereInItsListIsKnownOnce) {
+TEST(KnownErrorsTest, ErrorWithTheSameValueElsewhereInItsListIsKnownOnce) {
   EXPECT_THAT(SortErrors({Bad("l[1].x", "v")}, {Bad("l[0].x", "v")}).fresh, IsEmpty());
   EXPECT_THAT(SortErrors({Bad("l[1].x", "w")}, {Bad("l[0].x", "v")}).fresh, ElementsAre(Bad("l[1].x", "w")));
   const auto two = SortErrors({Bad("l[0].x", "v"), Bad("l[1].x", "v")}, {Bad("l[1].x", "v")});
@@ -34,7 +34,7 @@ TEST(KnownErrorsTest, FaultWithTheSameValueElsewhereInItsListIsKnownOnce) {
   EXPECT_THAT(two.fresh, ElementsAre(Bad("l[0].x", "v")));
 }
 
-TEST(KnownErrorsTest, FaultsBeyondTheLimitAreNotKnown) {
+TEST(KnownErrorsTest, ErrorsBeyondTheLimitAreNotKnown) {
   FieldErrors many;
   while (!many.full()) many.Add(Bad("a[" + std::to_string(many.size()) + "]"));
   const auto sorted = SortErrors(many, many);

@@ -106,7 +106,7 @@ TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
   EXPECT_THAT(warnings(scaled()), ElementsAre(HasSubstr("rolls it out again: run `kubectl yad undo web` first")));
   Json object = before;
   object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 3}])"_json;
-  EXPECT_THAT(warnings(object), IsEmpty()) << "a new entry";
+  EXPECT_THAT(warnings(object), IsEmpty()) << "the entry of overrides is new";
   before = object;
   object["spec"]["overrides"][0]["replicas"] = 4;
   EXPECT_THAT(warnings(object), ElementsAre(HasSubstr("`kubectl yad undo web` first")));
@@ -159,7 +159,7 @@ TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   EXPECT_THAT(approving("one"), HasSubstr("is not of the form \"<status.updateRevision>/<group>\""));
   Json object = old_object;
   object["metadata"]["annotations"][kApproveAnnotation] = "web-old/one";
-  EXPECT_EQ(ApprovalWarning(object, object), "") << "it has been told";
+  EXPECT_EQ(ApprovalWarning(object, object), "") << "the last update already had this warning";
   object["spec"].erase("updateStrategy");
   EXPECT_EQ(ApprovalWarning(object, old_object), "");
 }

@@ -210,7 +210,7 @@ TEST_F(RotationTest, ReplicaServesItsValidPairUntilThePairOfTheSecretIsTrustedLo
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, PairWithoutATrustedCaIsReplacedAtOnce) {
+TEST_F(RotationTest, PairWithoutATrustedCaIsReplacedImmediately) {
   Settle();
   const TrustedPair served = *view_.served;
   view_.served.reset();

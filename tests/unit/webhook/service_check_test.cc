@@ -70,7 +70,7 @@ TEST_F(ServiceCheckTest, RejectionOfTheServerIsReportedWithThePathsInTheDaemon) 
   EXPECT_EQ(findings.rejections[0].field, "spec.serviceTemplate.spec.type");
   EXPECT_THAT(findings.warnings, ElementsAre(StartsWith("spec.serviceTemplate.spec.ports[0].nodePort: provided port")));
   const YurtAppDaemon before = Daemon(kOther);
-  EXPECT_THAT(Try(Daemon(kHttp), &before).rejections, IsEmpty()) << "it was rejected before, too";
+  EXPECT_THAT(Try(Daemon(kHttp), &before).rejections, IsEmpty()) << "the old template was also rejected";
 }
 
 TEST_F(ServiceCheckTest, DenialOfAWebhookIsAWarning) {
@@ -85,7 +85,7 @@ TEST_F(ServiceCheckTest, DenialOfAWebhookIsAWarning) {
   }
 }
 
-TEST_F(ServiceCheckTest, AFaultIsAWarningIfTheOldTemplateHasItOrHasNoAnswer) {
+TEST_F(ServiceCheckTest, AnErrorIsAWarningIfTheOldTemplateHasItOrItsDryRunFails) {
   constexpr char kDenial[] = "admission webhook \"policy\" denied the request: no";
   const YurtAppDaemon before = Daemon(kOther);
   const Result<HttpResponse> rejection = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});

@@ -129,7 +129,7 @@ class FollowCertificateFilesTest : public ServingCertificateTest {
   std::jthread thread_;
 };
 
-TEST_F(FollowCertificateFilesTest, LoadsAtOnceAndWheneverTheFilesChange) {
+TEST_F(FollowCertificateFilesTest, LoadsImmediatelyAndWheneverTheFilesChange) {
   Write(Pair("one"));
   Start();
   EXPECT_EQ(CommonName(certificate_), "one");
@@ -168,7 +168,7 @@ TEST_F(FollowCertificateFilesTest, PartlyWrittenPairIsRetried) {
   EXPECT_EQ(CommonName(certificate_), "old");
   Write("tls.crt", next.cert_pem);
   Look();
-  EXPECT_EQ(CommonName(certificate_), "old") << "its key is still the old one's";
+  EXPECT_EQ(CommonName(certificate_), "old") << "the key file still has the old key";
   Write("tls.key", next.key_pem);
   Look();
   EXPECT_EQ(CommonName(certificate_), "new");
@@ -195,7 +195,7 @@ TEST_F(FollowCertificateFilesTest, FollowsSymbolicLinksThatAreReplaced) {
   EXPECT_EQ(CommonName(certificate_), "second");
 }
 
-TEST_F(FollowCertificateFilesTest, AFaultIsLoggedOnceUntilItIsFixed) {
+TEST_F(FollowCertificateFilesTest, AnErrorIsLoggedOnceUntilItIsFixed) {
   const auto complaints = [](const std::string& log) {
     int count = 0;
     for (std::size_t at = log.find("can't be loaded"); at != std::string::npos;

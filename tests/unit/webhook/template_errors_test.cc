@@ -27,7 +27,7 @@ Json WithContainer(const std::string& members) {
   return object;
 }
 
-TEST(TemplateErrorsTest, ValidTemplatesHaveNoFaults) {
+TEST(TemplateErrorsTest, ValidTemplatesHaveNoErrors) {
   EXPECT_THAT(Faults(DaemonJson()), IsEmpty());
   EXPECT_THAT(Faults(WithContainer(R"({
       "command": ["sh"], "args": ["--port", "80", null], "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C",
@@ -36,7 +36,7 @@ TEST(TemplateErrorsTest, ValidTemplatesHaveNoFaults) {
               IsEmpty());
 }
 
-TEST(TemplateErrorsTest, OnlySomeOfManyFaultsAreKept) {
+TEST(TemplateErrorsTest, OnlySomeOfManyErrorsAreKept) {
   const std::string many = Json(5000, 1).dump();
   for (const std::string member : {"args", "command", "env", "ports"}) {
     Json object = WithContainer("{\"" + member + "\": " + many + "}");
@@ -109,7 +109,7 @@ TEST(TemplateErrorsTest, AnOverridesImageNeedsItsContainer) {
               IsEmpty());
 }
 
-TEST(TemplateErrorsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
+TEST(TemplateErrorsTest, DirectivesOfAStrategicMergePatchAreErrorsAtAnyDepth) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {
       "strategy": {"$retainKeys": ["type"], "type": "Recreate"},

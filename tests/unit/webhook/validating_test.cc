@@ -69,7 +69,7 @@ TEST_F(ValidatingTest, ValidDaemonIsAdmittedAfterADryRunOfItsWorkload) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(ValidatingTest, AllStaticFaultsAreReportedAtOnceWithoutRequests) {
+TEST_F(ValidatingTest, AllStaticErrorsAreReportedTogetherWithoutRequests) {
   Json object = With(DaemonJson(), "/revisionHistoryLimit", -1);
   object = With(object, "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/env",
                 R"([{"name": "A", "value": 1}])"_json);
@@ -89,7 +89,7 @@ TEST_F(ValidatingTest, AllStaticFaultsAreReportedAtOnceWithoutRequests) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ValidatingTest, ReportedFaultsAreBounded) {
+TEST_F(ValidatingTest, ReportedErrorsAreBounded) {
   Json object = DaemonJson();
   for (int i = 0; i < 500; ++i) object["spec"]["overrides"].push_back(i);
   const auto causes = CausesOf(Create(object));
@@ -110,7 +110,7 @@ TEST_F(ValidatingTest, RejectionByTheClusterIsReturnedWithTheWarnings) {
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("may be a different image on each node")));
 }
 
-TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsFaults) {
+TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsErrors) {
   const Json faulty = With(DaemonJson(), "/selector", 1);
   Json labelled = faulty;
   labelled["metadata"]["labels"] = {{"x", "y"}};
@@ -124,14 +124,14 @@ TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsFaults) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ValidatingTest, AnObjectThatIsBeingDeletedIsAdmittedWhateverItsFaults) {
+TEST_F(ValidatingTest, AnObjectThatIsBeingDeletedIsAdmittedWhateverItsErrors) {
   Json object = With(DaemonJson(), "/selector", 1);
   object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   EXPECT_TRUE(Update(object, DaemonJson()).allowed);
   EXPECT_TRUE(Update(With(object, "/x", Deep()), DaemonJson()).allowed);
 }
 
-TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
+TEST_F(ValidatingTest, AnErrorOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   const Json old = With(DaemonJson(), "/revisionHistoryLimit", -1);
   AdmissionResponse answer = Update(With(old, "/paused", true), old);
   EXPECT_TRUE(answer.allowed);
@@ -145,7 +145,7 @@ TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   EXPECT_TRUE(Update(DaemonJson(), old).allowed);
 }
 
-TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnotherValueThatCannotBeDecoded) {
+TEST_F(ValidatingTest, AKnownErrorOfTheTemplateDoesNotHideAnotherValueThatCannotBeDecoded) {
   Json old = DaemonJson();
   PodSpecOf(TemplateOf(old))["containers"][0]["ports"] = R"([{"containerPort": 99999}])"_json;
   Json now = old;
@@ -182,7 +182,7 @@ TEST_F(ValidatingTest, AKnownValueThatCannotBeDecodedIsAWarningEvenWithAnotherTy
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("env[0].value: Invalid value: 1: must be a string")));
 }
 
-TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnInvalidCheck) {
+TEST_F(ValidatingTest, AKnownErrorOfTheTemplateDoesNotHideAnInvalidCheck) {
   Json old = DaemonJson();
   PodSpecOf(TemplateOf(old))["containers"][0]["ports"] = R"([{"containerPort": 99999}])"_json;
   const Json now = With(old, "/updateStrategy", R"({"type": "RollingUpdate", "rollingUpdate": {"minReadySeconds": 60,
@@ -215,7 +215,7 @@ TEST_F(ValidatingTest, NewCheckOfAConditionOfKubernetesIsRejectedAndAKnownOneIsA
   EXPECT_TRUE(Create(checking("Other")).allowed);
 }
 
-TEST_F(ValidatingTest, StaticFaultsAndFaultsOfDryRunsAreReportedTogether) {
+TEST_F(ValidatingTest, StaticErrorsAndErrorsOfDryRunsAreReportedTogether) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse(
         {{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"},
@@ -345,7 +345,7 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   Json changed = before;
   changed["metadata"]["annotations"][kAllowRemovalAnnotation] = "012";
   changed["spec"]["paused"] = true;
-  EXPECT_THAT(Update(changed, before).warnings, is_warned) << "the update changes the spec too";
+  EXPECT_THAT(Update(changed, before).warnings, is_warned) << "the update also changes the spec";
   before["status"]["conditions"][0]["status"] = "False";
   EXPECT_THAT(warnings("0123"), SizeIs(1));
   // The old object has the same token, so there is no warning.
@@ -353,7 +353,7 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   EXPECT_THAT(warnings("0123"), IsEmpty());
 }
 
-TEST_F(ValidatingTest, ANullThatKubectlApplyDropsIsAWarningAlsoIfTheSpecIsTheSame) {
+TEST_F(ValidatingTest, ANullThatKubectlApplyDropsIsAWarningEvenIfTheSpecIsTheSame) {
   Json before = DaemonJson();
   before["spec"]["overrides"] =
       R"([{"pools": ["*"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}}])"_json;
@@ -364,7 +364,7 @@ TEST_F(ValidatingTest, ANullThatKubectlApplyDropsIsAWarningAlsoIfTheSpecIsTheSam
   const auto is_warned = ElementsAre(HasSubstr("kubectl apply has dropped the null"));
   EXPECT_THAT(Update(now, before).warnings, is_warned);
   now["spec"]["paused"] = true;
-  EXPECT_THAT(Update(now, before).warnings, is_warned) << "the update changes the spec too";
+  EXPECT_THAT(Update(now, before).warnings, is_warned) << "the update also changes the spec";
 }
 
 }  // namespace

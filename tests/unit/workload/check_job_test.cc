@@ -93,7 +93,7 @@ TEST(CheckJobNameTest, DiffersByEachPartOfTheUpdate) {
   EXPECT_EQ(names.size(), 7U);
 }
 
-TEST(CheckJobNameTest, IgnoresTheTimeOutAndDryRun) {
+TEST(CheckJobNameTest, IgnoresTheTimeoutAndDryRun) {
   Check check = JobCheck();
   check.timeout = std::chrono::seconds(7);
   check.dry_run = true;

@@ -418,7 +418,7 @@ TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultWithHostNetwork) {
   Json now = Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80}]}]})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), last);
   now["spec"]["template"]["spec"].erase("hostNetwork");
-  EXPECT_EQ(ThreeWayMerge(last, now, last), now) << "outside it the port is a choice";
+  EXPECT_EQ(ThreeWayMerge(last, now, last), now) << "without hostNetwork, the port is not a default";
 }
 
 TEST(MergeTest, ServersFieldsInVolumeClaimTemplatesAreNotADifference) {

@@ -282,7 +282,7 @@ TEST(OverrideBoundsTest, ATemplateOfAMegabyteWithOverridesIsRendered) {
   EXPECT_EQ(Grow(J(R"({"replicas":3,"images":[{"name":"web","image":"{{nodepool}}/w:2"}]})"), workload).field, "");
 }
 
-TEST(OverrideBoundsTest, FaultNamesTheFix) {
+TEST(OverrideBoundsTest, ErrorNamesTheFix) {
   Json workload = Workload();
   const Status status =
       Apply({{"jsonPatches", {Operation("add", "/spec/z", std::string(2'000'000, 'x'))}}}, 0, "p", workload);

@@ -343,7 +343,7 @@ TEST(RenderTest, OverridesShareOneLimitOfText) {
   EXPECT_EQ(third.error().causes.at(0).field, "spec.overrides[2].jsonPatches[0]");
 }
 
-TEST(RenderTest, OverridesThatReplaceAnObjectWithAScalarAreFaults) {
+TEST(RenderTest, OverridesThatReplaceAnObjectWithAScalarAreErrors) {
   for (const char* entry : {R"({"replicas":1})", R"({"images":[{"name":"web","image":"w:2"}]})",
                             R"({"patch":{"spec":{"replicas":1}}})", R"({"patch":{"metadata":{"labels":{"a":"b"}}}})"}) {
     for (const char* path : {"", "/spec", "/metadata", "/spec/template", "/spec/template/spec"}) {

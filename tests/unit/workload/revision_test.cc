@@ -147,9 +147,9 @@ TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
   EXPECT_EQ(plain.digest, defaulted.digest);
   EXPECT_EQ(Compare({{"spec", plain.workload_template["spec"]}}, {{"spec", defaulted.workload_template["spec"]}}),
             Difference::kNone)
-      << "contents that are one revision render alike";
-  EXPECT_EQ(defaulted.workload_template, J(kDefaulted)) << "the revision holds them";
-  EXPECT_NE(RevisionHash(plain, 0), RevisionHash(defaulted, 0)) << "names stay as an older version gave them";
+      << "contents that are equal as revisions must render the same workload";
+  EXPECT_EQ(defaulted.workload_template, J(kDefaulted)) << "the revision contains the defaults";
+  EXPECT_NE(RevisionHash(plain, 0), RevisionHash(defaulted, 0)) << "an upgrade must not change the names of revisions";
   EXPECT_EQ(
       ContentOf(
           Daemon(
@@ -184,9 +184,9 @@ TEST(RevisionTest, IgnoresAnEmptyDirWithoutSettingsInAVolumeWithoutAnotherSource
   }
   EXPECT_NE(with_volume(R"({"name":"v","emptyDir":{},"hostPath":{"path":"/x"}})").digest,
             with_volume(R"({"name":"v","hostPath":{"path":"/x"}})").digest)
-      << "the server rejects the first";
+      << "the server rejects the first content";
   EXPECT_NE(RevisionHash(with_volume(R"({"name":"v","emptyDir":{}})"), 0), RevisionHash(bare, 0))
-      << "names stay as an older version gave them";
+      << "an upgrade must not change the names of revisions";
 }
 
 TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
@@ -214,7 +214,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   EXPECT_NE(ContentOf(Daemon(other.dump())).digest, without);
   EXPECT_NE(ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate","rollingUpdate":{"maxSurge":"25%"}}}})")).digest,
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest)
-      << "the server rejects the first";
+      << "the server rejects the first content";
   const auto with_profile = [](const char* profile) {
     return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"securityContext":{"seccompProfile":)" +
                             std::string(profile) + "}}}}}"))
@@ -222,7 +222,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   };
   EXPECT_NE(with_profile(R"({"type":"RuntimeDefault","localhostProfile":""})"),
             with_profile(R"({"type":"RuntimeDefault"})"))
-      << "the server rejects the first";
+      << "the server rejects the first content";
 }
 
 TEST(RevisionTest, IgnoresThePullPolicyOnlyInComparisonsWithARevisionOfOpenYurt) {
@@ -241,7 +241,7 @@ TEST(RevisionTest, IgnoresThePullPolicyOnlyInComparisonsWithARevisionOfOpenYurt)
     EXPECT_EQ(DigestWithoutPullPolicies(wanted), DigestWithoutPullPolicies(*of_openyurt));
     const RevisionContent kept = WithPullPoliciesOf(*of_openyurt, wanted);
     EXPECT_EQ(kept.workload_template["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"], "Always");
-    EXPECT_TRUE(SameContent(wanted, kept)) << "time and again";
+    EXPECT_TRUE(SameContent(wanted, kept)) << "the next comparison must have the same result";
   }
   const RevisionContent ours = *ContentOf(MakeControllerRevision(Daemon(), wants("Always"), "abc", 1));
   EXPECT_TRUE(SameContent(wants("Always"), ours));
@@ -334,7 +334,7 @@ TEST(RevisionTest, ServiceTemplateIsPartOfARevisionAndOmittedIfAbsent) {
   EXPECT_EQ(stored->service_template, with.service_template);
 
   daemon.service_template = J(R"({"metadata":{},"spec":{"type":"","ports":[{"port":80}]}})");
-  EXPECT_EQ(ContentOf(daemon).digest, with.digest) << "what says nothing makes no revision";
+  EXPECT_EQ(ContentOf(daemon).digest, with.digest) << "an empty serviceTemplate must not create a revision";
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(MergeServiceTest, ResetsTheTypeToTheServersDefaultWhenItBecomesEmpty) {
   EXPECT_FALSE(merged["spec"].contains("sessionAffinity"));
   EXPECT_FALSE(merged["spec"].contains("sessionAffinityConfig"));
   EXPECT_FALSE(merged["spec"]["ports"][0].contains("nodePort"));
-  EXPECT_EQ(merged["spec"]["clusterIP"], "10.0.0.7") << "the server chose it";
+  EXPECT_EQ(merged["spec"]["clusterIP"], "10.0.0.7") << "the server has allocated this address";
   EXPECT_EQ(merged["spec"]["clusterIPs"], J(R"(["10.0.0.7"])"));
 }
 

@@ -47,7 +47,7 @@ TEST(WorkloadNameTest, LongNamesAreTruncatedInTheMiddle) {
   EXPECT_EQ(deployment.size(), 63U);
   EXPECT_TRUE(IsLabel(deployment)) << deployment;
   EXPECT_EQ(deployment.front(), 'd');
-  EXPECT_EQ(deployment[deployment.size() - 12], 'q') << "the hash of a name that was cut has 10 characters";
+  EXPECT_EQ(deployment[deployment.size() - 12], 'q') << "the hash of a truncated name has 10 characters";
   const std::string stateful_set = WorkloadName(daemon, "u", pool, WorkloadKind::kStatefulSet);
   EXPECT_EQ(stateful_set.size(), 52U);
   EXPECT_TRUE(IsLabel(stateful_set)) << stateful_set;
@@ -107,8 +107,8 @@ TEST(WorkloadNamedForTest, RecognizesTheNamesOfEveryVersionAndOfOpenYurt) {
   };
   EXPECT_TRUE(named_for(WorkloadName("web", "another", pool, WorkloadKind::kDeployment)));
   EXPECT_TRUE(named_for(NameOfOlderVersion("web", "another", pool, WorkloadKind::kDeployment)));
-  EXPECT_TRUE(named_for("web-" + pool + "-x7k2p")) << "as OpenYurt generates it";
-  EXPECT_TRUE(named_for(("web-" + pool).substr(0, 58) + "x7k2p")) << "as the apiserver truncates it";
+  EXPECT_TRUE(named_for("web-" + pool + "-x7k2p")) << "a name that OpenYurt generates";
+  EXPECT_TRUE(named_for(("web-" + pool).substr(0, 58) + "x7k2p")) << "a name that the apiserver truncates";
   EXPECT_TRUE(named_for(NameOfOlderVersion("web", "u", pool, WorkloadKind::kStatefulSet), WorkloadKind::kStatefulSet));
   EXPECT_FALSE(named_for("other-" + pool + "-x7k2p"));
   EXPECT_FALSE(named_for("web-hangzhou"));

@@ -52,7 +52,7 @@ TEST_F(PlanExecutorTest, WorkloadOfAnotherOwnerOrPoolIsAConflictAndIsNotChanged)
     EXPECT_THAT(applied.pools[0].failure_message, HasSubstr(world_.NameOf("a")));
     EXPECT_TRUE(applied.retry);
     EXPECT_EQ(world_.Workload("a"), before);
-    EXPECT_FALSE(world_.Workload("b").is_null()) << "the others go on";
+    EXPECT_FALSE(world_.Workload("b").is_null()) << "the other pool gets its workload";
     world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   }
 }
@@ -68,7 +68,7 @@ TEST_F(PlanExecutorTest, RepairOfAMissingPoolLabelChangesNothingElse) {
   const Outcome applied = Apply();
   EXPECT_THAT(applied.created, IsEmpty());
   EXPECT_THAT(applied.repaired, ElementsAre("a"));
-  EXPECT_TRUE(applied.pools[0].outstanding) << "what it is, the next plan finds out";
+  EXPECT_TRUE(applied.pools[0].outstanding) << "the next plan decides what the workload needs";
   Json now = world_.Workload("a");
   EXPECT_EQ(now["metadata"]["labels"], whole["metadata"]["labels"]);
   EXPECT_EQ(now["spec"], whole["spec"]);

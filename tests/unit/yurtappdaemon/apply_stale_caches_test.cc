@@ -22,10 +22,10 @@ TEST_F(PlanExecutorTest, RemovalKeepsANewWorkloadWithTheNameOfThePlannedOne) {
   const Snapshot snapshot = Take();
   const Json old = world_.Workload("a");
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
-  EXPECT_FALSE(ApplyTo(snapshot).retry) << "gone already";
+  EXPECT_FALSE(ApplyTo(snapshot).retry) << "the workload is already gone";
   world_.cluster.Create(kDeploymentType, old);
   EXPECT_TRUE(ApplyTo(snapshot).retry);
-  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "a namesake with another uid";
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "the new workload has another uid";
 }
 
 TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadWasDeleted) {
@@ -34,7 +34,7 @@ TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadWasDeleted) {
   const Outcome applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
   EXPECT_THAT(applied.duplicates_removed, IsEmpty());
-  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "both would be gone";
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "otherwise, the pool would have no workload";
   world_.RunWorkloadControllers();
   Apply();
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
@@ -46,7 +46,7 @@ TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadHasLostItsLabel) {
   const Outcome applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
   EXPECT_THAT(applied.duplicates_removed, IsEmpty());
-  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
+  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the workload that would be removed";
 }
 
 TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadIsNoLongerAvailable) {
@@ -55,7 +55,7 @@ TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadIsNoLongerAvailable) {
   const Outcome applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
   EXPECT_THAT(applied.duplicates_removed, IsEmpty());
-  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "only the duplicate may serve";
+  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "only the duplicate is available";
 }
 
 TEST_F(PlanExecutorTest, WorkloadIsKeptIfTheDaemonOnTheServerSelectsItsPool) {

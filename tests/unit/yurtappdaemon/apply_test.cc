@@ -96,7 +96,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedAfterThePlanIsLeftForTheNextPla
   const Outcome gone = ApplyTo(snapshot);
   EXPECT_TRUE(gone.retry);
   EXPECT_TRUE(gone.pools[0].outstanding);
-  EXPECT_EQ(gone.pools[0].failure_reason, "") << "deleted by hand is no failure";
+  EXPECT_EQ(gone.pools[0].failure_reason, "") << "a workload that a user deleted is not a failure";
   world_.cluster.Create(kDeploymentType, old);
   const Outcome replaced = ApplyTo(snapshot);
   EXPECT_TRUE(replaced.retry);
@@ -116,7 +116,8 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedAfterThePlanIsLeftForTheNextPlan
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_EQ(applied.pools[0].failure_reason, "");
-  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if another client had set it";
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1")
+      << "otherwise, the variable would stay, as if another client had set it";
 }
 
 struct RejectionCase {
@@ -246,7 +247,7 @@ TEST_F(PlanExecutorTest, ListsOfLargeWorkloadsAreReadInPagesOfBoundedLength) {
   world_.cluster.transport()->ClearRequests();
   ASSERT_TRUE(executor_.ReadWorkloads(snapshot.daemon, {}));
   EXPECT_GT(pages(), 1U);
-  EXPECT_THAT(ApplyTo(snapshot).created, ElementsAre("a")) << "after it has looked for orphans";
+  EXPECT_THAT(ApplyTo(snapshot).created, ElementsAre("a")) << "the create follows the search for orphans";
   EXPECT_GT(pages(), 1U);
 }
 

@@ -21,18 +21,20 @@ TEST(PlanMemoTest, ARepairThatTheServerRevertsIsNotRepeatedUntilSomethingChanges
   memo.RecordNotKept(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
                      ChangesOfMerge(object, Put(objects, plan.pools[0])).digest);
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone);
-  EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
+  EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone) << "the memo has the result";
 
   ClusterObjects annotated = objects;
   annotated.workloads[0]["metadata"]["annotations"]["another-tool"] = "x";
-  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].action, WorkloadAction::kNone) << "nothing of ours";
+  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].action, WorkloadAction::kNone)
+      << "the annotation is not a field of the operator";
   ClusterObjects scaled = objects;
   scaled.workloads[0]["metadata"]["generation"] = 2;
   EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client wrote the spec";
 
   ClusterObjects edited = objects;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
-  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client changed it";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].action, WorkloadAction::kRepair)
+      << "another client changed the label";
   objects.daemon = DaemonJson("app:2");
   objects.older = {MakeRevision(DaemonJson("app:1"))};
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kUpdate) << "a new render spec";
@@ -69,17 +71,17 @@ TEST(PlanMemoTest, AssessmentIsReusedOnlyForTheSameInputs) {
   const auto action = [&] { return MakePlan(objects.Take(), memo).pools[0].action; };
   EXPECT_EQ(action(), WorkloadAction::kNone);
   objects.daemon = DaemonJson("app:2");
-  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "resumed";
+  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "the daemon is resumed";
   objects.daemon = DaemonJson("app:1");
   EXPECT_EQ(action(), WorkloadAction::kNone);
   objects.pools = {PoolJson("a", {"x"})};
-  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "tainted";
+  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "the pool has a new taint";
   objects.pools = {PoolJson("a")};
   EXPECT_EQ(action(), WorkloadAction::kNone);
   objects.workloads[0]["status"] = Json::object();
   EXPECT_EQ(action(), WorkloadAction::kNone) << "an assessment does not depend on status";
   objects.workloads[0]["spec"]["replicas"] = 2;
-  EXPECT_EQ(action(), WorkloadAction::kRepair) << "edited";
+  EXPECT_EQ(action(), WorkloadAction::kRepair) << "another client edited the workload";
 }
 
 TEST(PlanMemoTest, TaintsWhoseConcatenatedTextsAreEqualAreDistinct) {

@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 class CheckFailureTest : public CheckRolloutTest {
  protected:
   // Starts a process that may not read Jobs.
-  void RestartWithoutRights() {
+  void RestartWithoutPermissions() {
     world_.jobs_readable = false;
     world_.Restart();
     world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot list"));
@@ -51,7 +51,7 @@ TEST_P(CheckFailureTest, FailureIsReportedInOneEvent) {
   EXPECT_THAT(Notes("CheckFailed"), ElementsAre("1 pool: a: check smoke: Job " + JobOf("a") + " failed: no"));
 }
 
-TEST_P(CheckFailureTest, TimeOutIsDetectedWithoutAnEvent) {
+TEST_P(CheckFailureTest, TimeoutIsDetectedWithoutAnEvent) {
   DeployedWithChecks({"a", "b"}, Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 50}})}));
   UpdateA();
   Wait(seconds(60));
@@ -164,7 +164,7 @@ TEST_P(CheckFailureTest, EditedCheckIsRepeated) {
     Step();
     Step();
     EXPECT_EQ(Phase("a"), "Verifying");
-    EXPECT_NE(JobOf("a"), job) << "and the old one is deleted";
+    EXPECT_NE(JobOf("a"), job) << "the old Job must be replaced";
   });
 }
 
@@ -249,9 +249,9 @@ TEST_P(CheckFailureTest, FailureWithDryRunIsReportedOnceAndTheRolloutContinues) 
               ElementsAre("1 pool: a: check smoke (dryRun): Job " + job + " failed: no"));
 }
 
-TEST_P(CheckFailureTest, NoUpdateStartsWithoutTheRightsForJobs) {
+TEST_P(CheckFailureTest, NoUpdateStartsWithoutPermissionsOnJobs) {
   DeployedWithChecks({"a", "b"});
-  RestartWithoutRights();
+  RestartWithoutPermissions();
   world_.SetImage("app:2");
   Step();
   EXPECT_EQ(Images(), "a=1 b=1");
@@ -263,12 +263,12 @@ TEST_P(CheckFailureTest, NoUpdateStartsWithoutTheRightsForJobs) {
   EXPECT_THAT(Notes("ChecksUnavailable"), SizeIs(1));
   world_.jobs_readable = true;
   Step(100);
-  EXPECT_EQ(Images(), "a=2 b=1") << "the rights are granted";
+  EXPECT_EQ(Images(), "a=2 b=1") << "the permissions are granted";
 }
 
-TEST_P(CheckFailureTest, RepairsAndCreationsContinueWithoutTheRightsForJobs) {
+TEST_P(CheckFailureTest, RepairsAndCreationsContinueWithoutPermissionsOnJobs) {
   DeployedWithChecks({"a", "b"});
-  RestartWithoutRights();
+  RestartWithoutPermissions();
   world_.SetImage("app:2");
   DeleteWorkload("a");
   world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"].erase("app"); });
@@ -282,25 +282,25 @@ TEST_P(CheckFailureTest, RepairsAndCreationsContinueWithoutTheRightsForJobs) {
   EXPECT_EQ(Progressing(), "False ChecksUnavailable");
 }
 
-TEST_P(CheckFailureTest, CompletedRolloutDoesNotNeedTheRightsForJobs) {
+TEST_P(CheckFailureTest, CompletedRolloutDoesNotNeedPermissionsOnJobs) {
   DeployedWithChecks({"a"});
-  RestartWithoutRights();
+  RestartWithoutPermissions();
   Step();
   EXPECT_EQ(Progressing(), "True RolloutComplete");
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(CheckFailureTest, RollbackContinuesWithoutTheRightsForJobs) {
+TEST_P(CheckFailureTest, RollbackContinuesWithoutPermissionsOnJobs) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   ASSERT_EQ(Images(), "a=2 b=1");
-  RestartWithoutRights();
+  RestartWithoutPermissions();
   world_.SetImage("app:1");
   Step();
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
-TEST_P(CheckFailureTest, ChecksWithoutJobsDoNotNeedTheRightsForJobs) {
+TEST_P(CheckFailureTest, ChecksWithoutJobsDoNotNeedPermissionsOnJobs) {
   DeployedWithChecks({"a"}, Json::array({ConditionCheckJson()}));
   world_.jobs_readable = false;
   world_.Restart();
@@ -332,13 +332,13 @@ TEST_P(CheckFailureTest, QueryWithDryRunAndWithoutPrometheusDoesNotStopTheCheckB
   EXPECT_EQ(Images(), "a=2 b=2");
 }
 
-TEST_P(CheckFailureTest, JobWithDryRunAndWithoutTheRightsForJobsDoesNotStopTheCheckAfterIt) {
+TEST_P(CheckFailureTest, JobWithDryRunAndWithoutPermissionsOnJobsDoesNotStopTheCheckAfterIt) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return 0.0;
   };
   world_.Restart();
   DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"dryRun", true}}), QueryCheckJson()}));
-  RestartWithoutRights();
+  RestartWithoutPermissions();
   UpdateA();
   EXPECT_EQ(Images(), "a=2 b=1");
   EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");

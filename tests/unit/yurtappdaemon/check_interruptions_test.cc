@@ -50,7 +50,7 @@ TEST_P(CheckRolloutTest, JobThatFailsWhileItsPoolIsOfflineRunsAgain) {
     StartJobs("a");
     EXPECT_EQ(JobPosts(), 2U);
     Step(550);
-    EXPECT_EQ(Phase("a"), "Verifying") << "the check has the whole time-out again";
+    EXPECT_EQ(Phase("a"), "Verifying") << "the check has its full timeout again";
     EXPECT_FALSE(IsMarkedFailed());
     EndJobs("a", "Failed", "no");
     Step();
@@ -118,16 +118,16 @@ TEST_F(InterruptedJobTest, JobThatRanForLongerThanItsCheckIsReplaced) {
     EXPECT_TRUE(checks.replaces_job);
     EXPECT_FALSE(checks.starts_job);
     EXPECT_EQ(Failure(), "");
-    EXPECT_EQ(health_.check->since, now_) << "the time-out begins again";
+    EXPECT_EQ(health_.check->since, now_) << "the timeout must restart";
   }
   jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
-  EXPECT_FALSE(RunAfter(5).replaces_job) << "it is being deleted";
+  EXPECT_FALSE(RunAfter(5).replaces_job) << "the Job is already being deleted";
   jobs_.clear();
   EXPECT_TRUE(RunAfter(5).starts_job);
 }
 
 // The deletion of the Job fails for a while, or a finalizer delays it.
-TEST_F(InterruptedJobTest, JobThatIsBeingReplacedForALongTimeIsNoFailure) {
+TEST_F(InterruptedJobTest, JobThatIsBeingReplacedForALongTimeIsNotAFailure) {
   for (const bool deleting : {false, true}) {
     SCOPED_TRACE(deleting);
     health_.check.reset();
@@ -147,7 +147,7 @@ TEST_F(InterruptedJobTest, JobThatIsBeingReplacedForALongTimeIsNoFailure) {
 }
 
 // A new leader does not know that the operator deletes the Job.
-TEST_F(InterruptedJobTest, FailedJobThatIsBeingDeletedIsNoFailureForANewLeader) {
+TEST_F(InterruptedJobTest, FailedJobThatIsBeingDeletedIsNotAFailureForANewLeader) {
   const std::string job = Run().job;
   AddFailedJob(job, seconds(0));
   jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
@@ -169,7 +169,7 @@ TEST_F(InterruptedJobTest, FailureBeforeTheDeletionOfAJobStaysUntilItIsDeleted) 
 }
 
 // The operator has errors for minutes, so it evaluates the Job long after the Job has finished.
-TEST_F(InterruptedJobTest, JobThatExistedDuringAnOutageIsReplacedAlsoIfItsFailureIsSeenLate) {
+TEST_F(InterruptedJobTest, JobThatExistedDuringAnOutageIsReplacedEvenIfItsFailureIsObservedLate) {
   const std::string job = Run().job;
   AddJob(job);
   offline_ = true;
@@ -198,7 +198,7 @@ TEST_P(CheckRolloutTest, CheckContinuesAfterATemplateThatReachedNoPoolIsReverted
     Pause(true);
     world_.SetImage("app:3");
     Step(20);
-    EXPECT_EQ(Phase("a"), "Ready") << "its revision is not the target";
+    EXPECT_EQ(Phase("a"), "Ready") << "the revision of pool a is not the target";
     world_.SetImage("app:2");
     Step();
     Pause(false);
@@ -207,7 +207,7 @@ TEST_P(CheckRolloutTest, CheckContinuesAfterATemplateThatReachedNoPoolIsReverted
     EXPECT_GT(CheckStarted("a"), started);
     Step(500);
     EXPECT_EQ(Images(), "a=2 b=1");
-    EXPECT_EQ(JobPosts(), 1U) << "its Job is the same";
+    EXPECT_EQ(JobPosts(), 1U) << "the Job must not be recreated";
     EndJobs("a", "Complete");
     Step();
     EXPECT_EQ(Images(), "a=2 b=2");

@@ -64,7 +64,7 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
     EXPECT_EQ(CheckStarted("a"), started);
     EXPECT_EQ(JobPosts(), 1U);
     Step(500);
-    EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its timeout counts from the first leader's start";
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "the timeout counts from the start of the check by the first leader";
     EXPECT_EQ(JobPosts(), 1U);
   });
 }
@@ -179,7 +179,7 @@ TEST_P(CheckRolloutTest, OnlyTheLastJobOfAPoolIsKept) {
     const std::string first = JobOf("a");
     EndJobs("a", "Complete");
     Step(1000);
-    EXPECT_EQ(JobOf("a"), first) << "the last one stays";
+    EXPECT_EQ(JobOf("a"), first) << "the last Job stays";
     UpdateA("app:3");
     Step();
     const std::string second = JobOf("a");
@@ -228,7 +228,7 @@ TEST_P(CheckRolloutTest, WriteForANewTaintDoesNotCompleteTheChecksOfAPool) {
   });
 }
 
-TEST_P(CheckRolloutTest, JobOfAPoolWithANewTaintStartsWhenThePoolIsHealthyAndHasItsWholeTimeOut) {
+TEST_P(CheckRolloutTest, JobOfAPoolWithANewTaintStartsWhenThePoolIsHealthyAndHasItsFullTimeout) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
     UpdateA();
@@ -268,7 +268,7 @@ TEST_P(CheckRolloutTest, GatesThatCloseDoNotInterruptACheck) {
     Step();
     EXPECT_EQ(Phase("a"), "Verifying");
     EXPECT_EQ(WaitingFor("a"), "");
-    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    EXPECT_EQ(Images(), "a=2 b=1") << "pool a keeps its slot";
     EndJobs("a", "Complete");
     Step();
     EXPECT_EQ(Phase("a"), "Ready");
@@ -283,7 +283,7 @@ TEST_P(CheckRolloutTest, AClockThatIsSetForwardFailsNoCheck) {
   Step(500);
   EXPECT_EQ(Phase("a"), "Verifying");
   Step(200);
-  EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its timeout has passed";
+  EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "the check's timeout has passed";
 }
 
 TEST_P(CheckRolloutTest, PoolThatGoesOfflineDuringItsCheckKeepsItsSlotAndItsCheckRestarts) {
@@ -294,17 +294,17 @@ TEST_P(CheckRolloutTest, PoolThatGoesOfflineDuringItsCheckKeepsItsSlotAndItsChec
     GoOffline("a");
     Step(10);
     EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
-    EXPECT_EQ(CheckOf("a"), "smoke") << "status keeps it for the next leader";
+    EXPECT_EQ(CheckOf("a"), "smoke") << "status must contain the check for the next leader";
     EXPECT_EQ(world_.Status()["updatedPools"], 0);
     Step(500);
     EXPECT_EQ(Images(), "a=2 b=1 c=1");
     Return("a");
     Step();
-    EXPECT_EQ(Phase("a"), "Verifying") << "it need not soak again";
+    EXPECT_EQ(Phase("a"), "Verifying") << "the pool does not soak again";
     EXPECT_GT(CheckStarted("a"), started);
-    EXPECT_EQ(JobPosts(), 1U) << "its Job is the same";
+    EXPECT_EQ(JobPosts(), 1U) << "the Job must not be recreated";
     Step(500);
-    EXPECT_EQ(Phase("a"), "Verifying") << "it has the whole time again";
+    EXPECT_EQ(Phase("a"), "Verifying") << "the check has its full timeout again";
     EndJobs("a", "Complete");
     Step();
     EXPECT_EQ(Phase("a"), "Ready");

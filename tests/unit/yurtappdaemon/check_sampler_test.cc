@@ -79,7 +79,7 @@ class CheckSamplerTest : public ::testing::Test {
   std::vector<Request> requested_, shown_;
 };
 
-TEST_F(CheckSamplerTest, FirstSampleIsRequestedAtOnce) {
+TEST_F(CheckSamplerTest, FirstSampleIsRequestedImmediately) {
   Begin({Running()});
   EXPECT_THAT(requested_, ElementsAre(kWeb));
   EXPECT_EQ(Of(), (CheckSamples{"errors", began_, 0, 0, "waits for the first sample of Prometheus"}));
@@ -146,7 +146,7 @@ TEST_F(CheckSamplerTest, NoDataAndFailedQueriesAreInconclusive) {
     answer_ = [answer](const std::string&) { return answer; };
     Begin({});
     Begin({Running()});
-    EXPECT_EQ(Sample(), Duration(seconds(30))) << "it is retried";
+    EXPECT_EQ(Sample(), Duration(seconds(30))) << "the query is retried after its interval";
     EXPECT_EQ(Of().conclusive, 0);
     EXPECT_EQ(Of().failures, 0);
     EXPECT_THAT(Of().message, HasSubstr("no sample: "));
@@ -242,7 +242,7 @@ TEST_F(CheckSamplerTest, RestartedCheckLosesItsSamples) {
   }
 }
 
-TEST_F(CheckSamplerTest, EditedQueryIsSampledAtOnceAndEarlierSamplesProveNothing) {
+TEST_F(CheckSamplerTest, EditedQueryIsSampledImmediatelyAndEarlierSamplesDoNotCount) {
   answer_ = [](const std::string&) { return 0.07; };
   Begin({Running()});
   Sample();
@@ -257,7 +257,7 @@ TEST_F(CheckSamplerTest, EditedQueryIsSampledAtOnceAndEarlierSamplesProveNothing
   EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 0) << "also before SetChecks";
   Begin({edited});
   EXPECT_EQ(Of().conclusive, 0);
-  EXPECT_EQ(Of().failures, 1) << "status has counted it";
+  EXPECT_EQ(Of().failures, 1) << "status contains this failure";
   EXPECT_THAT(requested_, ElementsAre(kWeb));
   Sample();
   EXPECT_THAT(Queries(), ElementsAre("other"));
@@ -460,8 +460,8 @@ TEST_F(CheckSamplerTest, FailedQueriesAreCountedUntilPrometheusResponds) {
   EXPECT_EQ(Of().began, WallTime());
   answer_ = [](const std::string&) -> Value { return Fail(Reason::kBadRequest, "several samples"); };
   Sample();
-  EXPECT_EQ(Of().unanswered, 0) << "an error about the query is an answer";
-  EXPECT_EQ(Of().began, clock_.WallNow()) << "the timeout begins again";
+  EXPECT_EQ(Of().unanswered, 0) << "an error about the query shows that Prometheus responds";
+  EXPECT_EQ(Of().began, clock_.WallNow()) << "the timeout must restart";
   EXPECT_EQ(Of().outage, seconds(kUnansweredQueries * 40)) << "from the start of the first query";
 }
 

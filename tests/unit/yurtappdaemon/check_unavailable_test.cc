@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 class UnavailableCheckTest : public CheckScene {};
 
-TEST_F(UnavailableCheckTest, TimeWithoutTheRightToReadJobsDoesNotCount) {
+TEST_F(UnavailableCheckTest, TimeWithoutThePermissionToReadJobsDoesNotCount) {
   AddJob(Run().job);
   fault_ = "the Jobs can't be read: Forbidden";
   PoolChecks checks = RunAfter(10000);
@@ -27,7 +27,7 @@ TEST_F(UnavailableCheckTest, TimeWithoutTheRightToReadJobsDoesNotCount) {
   fault_ = "";
   checks = RunAfter(10000);
   EXPECT_FALSE(checks.unavailable);
-  EXPECT_EQ(health_.check->since, now_) << "the timeout begins again";
+  EXPECT_EQ(health_.check->since, now_) << "the timeout must restart";
   EXPECT_EQ(checks.due, now_ + seconds(600));
   RunAfter(600);
   EXPECT_THAT(Failure(), StartsWith("not passed within 600 s"));
@@ -50,7 +50,7 @@ TEST_F(UnavailableCheckTest, FailedJobInTheCacheFailsTheCheckWhileJobsCannotBeRe
 }
 
 // The Job may have finished, but the cache does not show this.
-TEST_F(UnavailableCheckTest, TimeOutIsDelayedWhileTheCacheIsStale) {
+TEST_F(UnavailableCheckTest, TimeoutIsDelayedWhileTheCacheIsStale) {
   AddJob(Run().job);
   jobs_outdated_ = true;
   const PoolChecks checks = RunAfter(600);
@@ -76,7 +76,7 @@ TEST_F(UnavailableCheckTest, JobThatCannotBeCreatedIsRetriedAndDoesNotFailTheChe
 }
 
 // The operator was stopped for longer than the timeout, and the Job was deleted during this time.
-TEST_F(UnavailableCheckTest, CheckWithoutAJobRestartsAtItsTimeOut) {
+TEST_F(UnavailableCheckTest, CheckWithoutAJobRestartsAtItsTimeout) {
   Run();
   const PoolChecks checks = RunAfter(600);
   EXPECT_TRUE(checks.starts_job);
@@ -172,7 +172,7 @@ class UnansweredQueryTest : public CheckScene {
   WallTime began_;
 };
 
-TEST_F(UnansweredQueryTest, TimeOutIsPausedWhilePrometheusDoesNotRespond) {
+TEST_F(UnansweredQueryTest, TimeoutIsPausedWhilePrometheusDoesNotRespond) {
   Run();
   Sampled(1, began_);
   EXPECT_FALSE(RunAfter(10000).unavailable);
@@ -185,11 +185,11 @@ TEST_F(UnansweredQueryTest, TimeOutIsPausedWhilePrometheusDoesNotRespond) {
   EXPECT_NE(Failure(), "");
 }
 
-TEST_F(UnansweredQueryTest, TimeOutCountsFromTheFirstSampleOfThisProcess) {
+TEST_F(UnansweredQueryTest, TimeoutCountsFromTheFirstSampleOfThisProcess) {
   Run();
   const PoolChecks checks = RunAfter(10000);
   EXPECT_EQ(checks.due, now_ + seconds(600));
-  EXPECT_EQ(Failure(), "") << "an earlier leader's samples are not known";
+  EXPECT_EQ(Failure(), "") << "a new leader does not have the samples of the earlier leader";
 }
 
 TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusIsNotCounted) {
@@ -214,7 +214,7 @@ class UnavailableRolloutTest : public CheckRolloutTest {
     }
   }
   // Removes the permission to watch Jobs. The cache of Jobs no longer changes.
-  void RevokeRights() {
+  void RevokePermissions() {
     world_.jobs_readable = false;
     world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot watch"));
   }
@@ -227,10 +227,10 @@ class UnavailableRolloutTest : public CheckRolloutTest {
   }
 };
 
-TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutRestarts) {
+TEST_P(UnavailableRolloutTest, LostPermissionsFailNoRolloutAndTheTimeoutRestarts) {
   UpdatedWithRollback();
   ASSERT_EQ(Phase("a"), "Verifying");
-  RevokeRights();
+  RevokePermissions();
   Wait(seconds(200));
   ExpectUnavailable();
   EXPECT_EQ(Progressing(), "True RollingOut") << "pool a has not finished";
@@ -240,7 +240,7 @@ TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutRestarts) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
   for (int i = 0; i < 2; ++i) {
     world_.Restart();
-    RevokeRights();
+    RevokePermissions();
     Wait(seconds(200));
     ExpectUnavailable();
   }
@@ -250,7 +250,7 @@ TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutRestarts) {
   EXPECT_EQ(Phase("a"), "Verifying");
   EXPECT_NE(CheckStarted("a"), "");
   Wait(seconds(20));
-  EXPECT_TRUE(IsMarkedFailed()) << "the Job did not end within its time";
+  EXPECT_TRUE(IsMarkedFailed()) << "the Job has not finished within its timeout";
 }
 
 // Responses to the creation of a Job. check_job_writer.cc lists the same responses.
@@ -309,7 +309,7 @@ TEST_P(UnavailableRolloutTest, QuotaThatRejectsTheJobDoesNotFailTheCheck) {
   });
 }
 
-TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndDoesNotFailTheCheck) {
+TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedImmediatelyAndDoesNotFailTheCheck) {
   Play([&] {
     UpdatedWithRollback();
     const std::string job = JobOf("a");
@@ -358,7 +358,7 @@ TEST_P(UnavailableRolloutTest, ConditionIsReadFromTheServerBeforeARollback) {
   EXPECT_FALSE(IsMarkedFailed()) << "only pool b has failed";
 }
 
-TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfAQuery) {
+TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeoutOfAQuery) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return std::nullopt;
   };
@@ -375,7 +375,7 @@ TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfA
 }
 
 // Many pools are verified, and each query to a Prometheus that does not respond takes 10 s.
-TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeOutOfAQuery) {
+TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeoutOfAQuery) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return std::nullopt;
   };
@@ -388,7 +388,7 @@ TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeOutO
   Step(590);
   EXPECT_EQ(Phase("a"), "Verifying");
   Step(20);
-  EXPECT_TRUE(IsMarkedFailed()) << "no query returned a value within the time-out";
+  EXPECT_TRUE(IsMarkedFailed()) << "no query returned a value within the timeout";
 }
 
 // The outage of Prometheus is longer than durationSeconds.

@@ -100,13 +100,13 @@ TEST_F(ChecksTest, FailedJobFailsTheCheckAndIsNotRetried) {
     EXPECT_TRUE(checks.verifying);
     EXPECT_EQ(checks.index, 0U);
     EXPECT_FALSE(checks.starts_job);
-    EXPECT_FALSE(checks.due) << "only an event changes it";
+    EXPECT_FALSE(checks.due) << "only an event can change the result";
     EXPECT_EQ(checks.message, "check smoke: Job " + job + " failed: Job has reached the specified backoff limit");
   }
   EXPECT_FALSE(health_.verified);
 }
 
-TEST_F(ChecksTest, TimeOutFailsTheCheckUntilItsJobCompletes) {
+TEST_F(ChecksTest, TimeoutFailsTheCheckUntilItsJobCompletes) {
   checks_[0]["timeoutSeconds"] = 60;
   const std::string job = Run().job;
   AddJob(job);
@@ -133,7 +133,7 @@ TEST_F(ChecksTest, JobThatIsDeletedWhileItRunsIsRecreatedWithTheSameName) {
   const PoolChecks checks = RunAfter(10);
   EXPECT_EQ(checks.job, job);
   EXPECT_TRUE(checks.starts_job);
-  EXPECT_EQ(health_.check->since, began) << "its timeout does not begin again";
+  EXPECT_EQ(health_.check->since, began) << "the timeout of the check must not restart";
 }
 
 TEST_F(ChecksTest, FailedCheckIsRepeatedWhenItsJobIsDeleted) {
@@ -192,7 +192,7 @@ TEST_F(ChecksTest, FailureWithDryRunIsReportedOnceAndTheCheckPasses) {
   EXPECT_TRUE(health_.verified);
 }
 
-TEST_F(ChecksTest, TimeOutWithDryRunPassesTheCheck) {
+TEST_F(ChecksTest, TimeoutWithDryRunPassesTheCheck) {
   checks_ = Json::array({ConditionCheckJson("tested", {{"dryRun", true}, {"timeoutSeconds", 10}})});
   Run();
   const PoolChecks checks = RunAfter(10);
@@ -294,7 +294,7 @@ TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""})) << "the failure was one of the old spec";
 }
 
-TEST_F(ChecksTest, EditedJobThatStillRunsGetsItsWholeTimeOut) {
+TEST_F(ChecksTest, EditedJobThatStillRunsGetsItsFullTimeout) {
   AddJob(Run().job);
   AddJob("of-b", {}, "smoke", "2026-01-02T03:10:00Z", "b");
   RunAfter(590);
@@ -392,12 +392,12 @@ TEST_F(SampledChecksTest, OutageOfPrometheusDelaysTheStartOfTheCheck) {
   Run();
   Sampled(5, 1);
   samples_["a"].unanswered = 1;
-  EXPECT_TRUE(RunAfter(400).verifying) << "the outage goes on";
+  EXPECT_TRUE(RunAfter(400).verifying) << "the outage continues";
   Sampled(5, 1);
   samples_["a"].outage = seconds(600);
   const PoolChecks checks = RunAfter(300);
   EXPECT_TRUE(checks.verifying);
-  EXPECT_EQ(checks.due, now_ + seconds(600)) << "the timeout";
+  EXPECT_EQ(checks.due, now_ + seconds(600)) << "the timeout is due next";
   EXPECT_EQ(health_.check, (CheckProgress{"errors", began_ + seconds(600), 1, ""}));
 }
 
@@ -405,7 +405,7 @@ TEST_F(SampledChecksTest, FailsWithMoreFailuresThanItsLimit) {
   Run();
   Sampled(3, 1);
   EXPECT_EQ(RunAfter(30).message, "check errors: 0.02");
-  EXPECT_EQ(health_.check->failures, 1) << "status keeps it";
+  EXPECT_EQ(health_.check->failures, 1) << "the number of failures is in status";
   EXPECT_EQ(Failure(), "");
   Sampled(4, 2, "0.07 is above max 0.05");
   EXPECT_EQ(RunAfter(30).message, "check errors: 0.07 is above max 0.05");
@@ -423,7 +423,7 @@ TEST_F(SampledChecksTest, FailureWithDryRunPassesTheCheck) {
   EXPECT_FALSE(checks.verifying);
 }
 
-TEST_F(SampledChecksTest, FailsAtTheTimeOutWithoutAConclusiveSample) {
+TEST_F(SampledChecksTest, FailsAtTheTimeoutWithoutAConclusiveSample) {
   Run();
   Sampled(0, 0, "no sample: no data");
   EXPECT_TRUE(RunAfter(599).verifying);

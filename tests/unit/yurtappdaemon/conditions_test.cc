@@ -371,7 +371,7 @@ TEST(ConditionsTest, ScalingDoesNotResetASoak) {
     workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
   });
   situation.Wait(5).Heal("a").Wait(20);
-  EXPECT_EQ(ImageOf(situation.world.Workload("b")), "app:2") << "it has soaked for 60 s";
+  EXPECT_EQ(ImageOf(situation.world.Workload("b")), "app:2") << "pool a has soaked for 60 s";
 }
 
 }  // namespace

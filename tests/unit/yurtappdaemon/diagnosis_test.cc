@@ -49,7 +49,8 @@ Json MissingPod(const std::string& name = "m", const std::string& revision = "r1
 
 TEST(StateTest, WorkloadThatIsBeingDeletedHasStateDestroy) {
   EXPECT_EQ((DiagnosisCase{.deleting = true, .pods = {ReadyPod()}}.State()), "Destroy");
-  EXPECT_EQ((DiagnosisCase{.deleting = true, .pods = {MissingPod()}}.State()), "Destroy") << "before everything else";
+  EXPECT_EQ((DiagnosisCase{.deleting = true, .pods = {MissingPod()}}.State()), "Destroy")
+      << "a deletion has precedence over a missing dependency";
   EXPECT_EQ(StateOf({Unhealthy(), true, false}), "Destroy");
 }
 
@@ -80,7 +81,8 @@ TEST(StateTest, WorkloadWhosePodsAreReadyHasStateReady) {
   EXPECT_EQ((DiagnosisCase{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.State()), "Ready");
   EXPECT_EQ(StateOf({state, false, false}), "Ready");
   state.ready_replicas = 1;
-  EXPECT_NE((DiagnosisCase{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready") << "one is still to come";
+  EXPECT_NE((DiagnosisCase{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready")
+      << "the second pod is missing";
 }
 
 TEST(StateTest, FailedPodWithoutAReadyOneGivesStateErrorWithItsMessage) {
@@ -101,14 +103,14 @@ TEST(StateTest, ProgressingWorkloadHasStateProvision) {
   EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {CreatingPod()}}.State()), "Provision");
   EXPECT_EQ(StateOf({Rolling(), false, false}), "Provision");
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
-  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {unplaced}}.State()), "Provision") << "a node may come";
-  EXPECT_EQ((DiagnosisCase{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision")
-      << "nothing is wrong with b";
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {unplaced}}.State()), "Provision")
+      << "a node may be added before the deadline";
+  EXPECT_EQ((DiagnosisCase{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision") << "pod b has no problem";
 }
 
-TEST(StateTest, OtherFaultsGiveStateDegraded) {
+TEST(StateTest, OtherProblemsGiveStateDegraded) {
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
-  EXPECT_EQ((DiagnosisCase{.pods = {unplaced}}.State()), "Degraded") << "its controller has done all it can";
+  EXPECT_EQ((DiagnosisCase{.pods = {unplaced}}.State()), "Degraded") << "the controller has created all pods";
   EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true, .pods = {unplaced}}.State()), "Degraded");
   EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true}.State()), "Degraded");
   EXPECT_EQ((DiagnosisCase{.pods = {LostPod("a"), LostPod("b")}}.State()), "Degraded");
@@ -118,7 +120,7 @@ TEST(StateTest, OtherFaultsGiveStateDegraded) {
   EXPECT_EQ(StateOf({late, false, false}), "Degraded");
 }
 
-TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingRevision) {
+TEST(StateTest, ProblemOfANewRevisionIsReportedWithTheStateOfTheServingRevision) {
   for (const Json& bad : {CrashingPod(1, "n", "r2"), MissingPod("n", "r2"), WaitingIn("ErrImagePull", "no", "n", "r2"),
                           UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.", "n", "r2")}) {
     const Diagnosis diagnosis =
@@ -128,11 +130,11 @@ TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingRevision) {
     EXPECT_NE(diagnosis.message, "") << bad;
     EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true, .pods = {bad, ReadyPod("a")}}.State()), "Ready");
     EXPECT_EQ((DiagnosisCase{.pods = {bad, ReadyPod("a"), CrashingPod(2, "b")}}.State()), "Degraded")
-        << "the serving one is";
+        << "the serving revision is degraded";
   }
   EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {CreatingPod("n", "r2"), ReadyPod("a")}}.State()),
             "Provision")
-      << "nothing says that the new one is bad";
+      << "the new revision has no problem";
 }
 
 TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingRevision) {
@@ -145,7 +147,7 @@ TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingRevision) {
   EXPECT_EQ(diagnosis.message, state.rejection);
 }
 
-TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAFault) {
+TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAProblem) {
   Json leaving = CrashingPod(1);
   leaving["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
   EXPECT_EQ((DiagnosisCase{.pods = {leaving}}.State()), "Provision");
@@ -153,7 +155,7 @@ TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAFault) {
   lost["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 node(s) had untolerated taint {x: }.", "q");
   EXPECT_EQ((DiagnosisCase{.pods = {unplaced, lost}}.Diagnose().reason), "NodeNotReady")
-      << "it is why the other has no node";
+      << "the lost node is the reason why the other pod has no node";
 }
 
 TEST(DiagnosisTest, TheOrderOfThePodsDoesNotMatter) {
@@ -169,11 +171,11 @@ TEST(DiagnosisTest, TheOrderOfThePodsDoesNotMatter) {
   }
 }
 
-TEST(DiagnosisTest, ReasonIsEmptyWithoutAFault) {
+TEST(DiagnosisTest, ReasonIsEmptyWithoutAProblem) {
   const Diagnosis diagnosis = DiagnosisCase{.workload = Rolling()}.Diagnose();
   EXPECT_EQ(diagnosis.reason, "");
   EXPECT_EQ(diagnosis.message, "");
-  EXPECT_EQ(diagnosis.state, StateOf({Rolling(), false, false})) << "as if no pod had been looked at";
+  EXPECT_EQ(diagnosis.state, StateOf({Rolling(), false, false})) << "the same state as without a list of pods";
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsRemoved) {
               "0 of 2 pools are updated; updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
     EXPECT_EQ(Complete(), "False Frozen");
     EXPECT_EQ(Ready(), "True PoolsReady");
-    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent")
+        << "a tool must not wait until the freeze ends";
     EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
     EXPECT_EQ(world_.Status()["failedPools"], 0);
     Step(1000);
@@ -137,7 +138,7 @@ TEST_P(FreezeTest, RunningUpdateContinuesDuringAFreeze) {
     Step();
     FreezeUpdates();
     Step();
-    EXPECT_EQ(Progressing(), "True RollingOut") << "a has to become healthy";
+    EXPECT_EQ(Progressing(), "True RollingOut") << "pool a is not healthy yet";
     EXPECT_EQ(WaitingFor("b"), "Freeze");
     EXPECT_EQ(MessageOf("b"), "updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)");
     Heal("a");
@@ -172,7 +173,7 @@ TEST_P(FreezeTest, FreezeEndsAtTheTimeInUntil) {
   EXPECT_EQ(last->after, Duration(seconds(30)));
   EXPECT_EQ(Images(), "a=1");
   WaitUntil("2026-01-02T06:00:01Z");
-  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+  EXPECT_EQ(Images(), "a=2") << "the last reconcile has requested this reconcile";
 }
 
 TEST_P(FreezeTest, WallClockThatJumpsPastTheEndOfAFreezeIsDetectedWithinAMinute) {
@@ -223,7 +224,7 @@ TEST_P(FreezeTest, ConfigMapWithoutDataIsAFreezeAndALongReasonIsTruncated) {
   EXPECT_LT(MessageOf("a").size(), 400U);
 }
 
-TEST_P(FreezeTest, OtherConfigMapsAreNoFreeze) {
+TEST_P(FreezeTest, OtherConfigMapsAreNotAFreeze) {
   DeployedWithFreeze({"a"});
   world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", "other"}}}});
   world_.SetImage("app:2");
@@ -282,7 +283,7 @@ TEST_P(FreezeTest, FreezeDelaysNoCreationRepairOrScaling) {
     world_.EditWorkload(
         "a", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "app:9"; });
     Step();
-    EXPECT_EQ(Images(), "a=1 b=1") << "it is repaired";
+    EXPECT_EQ(Images(), "a=1 b=1") << "the repair keeps the old image";
     Heal("a");
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
     Step();
@@ -340,7 +341,7 @@ TEST_P(FreezeTest, StrategyAllWaitsForTheEndOfAFreezeToo) {
               "0 of 2 pools are updated; updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
     DeleteWorkload("a");
     Step();
-    EXPECT_EQ(Images(), "a=1 b=1") << "it is created from the current revision";
+    EXPECT_EQ(Images(), "a=1 b=1") << "the workload is created from the current revision";
     Heal("a");
     Unfreeze();
     Step();
@@ -358,7 +359,7 @@ TEST_P(FreezeTest, StrategyOnDeleteWaitsForTheEndOfAFreezeToo) {
     EXPECT_EQ(Progressing(), "True Frozen");
     DeleteWorkload("a");
     Step();
-    EXPECT_EQ(Images(), "a=1 b=1") << "it is created from the current revision";
+    EXPECT_EQ(Images(), "a=1 b=1") << "the workload is created from the current revision";
     Heal("a");
     Unfreeze();
     Step();
@@ -405,7 +406,7 @@ TEST_P(FreezeTest, ForbiddenReadDelaysUpdatesForHalfAMinute) {
             std::string::npos)
       << MessageOf("a");
   Step(7);
-  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+  EXPECT_EQ(Images(), "a=2") << "the last reconcile has requested this reconcile";
 }
 
 TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {

@@ -53,7 +53,7 @@ TEST_F(RevisionHistoryTest, NewContentIsANewRevisionWithTheNextNumber) {
   world_.cluster.ClearWrites();
   const auto again = Sync(Daemon("app:2"));
   EXPECT_FALSE(again.created);
-  EXPECT_EQ(history_.Sync(Daemon("app:2"), {})->update, again.update) << "parsed once";
+  EXPECT_EQ(history_.Sync(Daemon("app:2"), {})->update, again.update) << "equal content must be parsed once";
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
@@ -76,7 +76,7 @@ TEST_F(RevisionHistoryTest, EqualRevisionIsRenderedFromTheTextOfTheSpec) {
   const auto fixed = Sync(lifecycle({{"postStart", nullptr}}));
   EXPECT_EQ(fixed.update->name, rejected.update->name);
   EXPECT_EQ(fixed.update->content.workload_template.dump().find("postStart"), std::string::npos);
-  EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, fixed.update) << "parsed once";
+  EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, fixed.update) << "equal content must be parsed once";
   EXPECT_EQ(history_.Named(fixed, fixed.update->name), fixed.update);
 }
 
@@ -118,7 +118,7 @@ TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
   });
   const Status stored = history_.StorePercentGroups(daemon, state, "{}", {});
   ASSERT_FALSE(stored);
-  EXPECT_NE(stored.error().reason, Reason::kConflict) << "which is retried every second";
+  EXPECT_NE(stored.error().reason, Reason::kConflict) << "a conflict would be retried every second";
 }
 
 TEST_F(RevisionHistoryTest, UsedRevisionGetsAHigherNumberIfAnotherHasTheSameNumber) {
@@ -204,7 +204,7 @@ TEST_F(RevisionHistoryTest, OwnRevisionThatTheCacheDoesNotHaveIsUsed) {
   });
   const auto again = Sync(daemon);
   EXPECT_EQ(again.update->name, first.update->name);
-  EXPECT_EQ(again.update->number, 7) << "never lowered";
+  EXPECT_EQ(again.update->number, 7) << "the number must never decrease";
   EXPECT_EQ(world_.Revisions()[0]["metadata"]["labels"][kOurRevisionLabel], "true");
 }
 
@@ -365,7 +365,7 @@ TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
     const Json made = MakeControllerRevision(daemon, content, RevisionHash(content, 0), names.empty() ? 1 : 2);
     names.push_back(StringAt(world_.cluster.Create(kControllerRevisionType, made), {"metadata", "name"}));
   }
-  ASSERT_NE(names[0], names[1]) << "names are as before";
+  ASSERT_NE(names[0], names[1]) << "the names must differ as in the older version";
   world_.cluster.ClearWrites();
   EXPECT_EQ(Sync(spelled_out).update->name, names[1]);
   EXPECT_THAT(world_.Writes(), IsEmpty());

@@ -41,7 +41,7 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOtherPoolsAreUpdated) {
     EXPECT_EQ(Progressing(), "True PoolsHeld");
     EXPECT_EQ(Message(), "2 of 3 pools are updated; held: a (kubectl yad release a)");
     EXPECT_EQ(Ready(), "True PoolsReady");
-    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "a tool must not wait until the hold ends";
     EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
     EXPECT_EQ(Current(), before);
     EXPECT_EQ(world_.Status()["failedPools"], 0);
@@ -89,7 +89,8 @@ TEST_P(HoldTest, HeldPoolGetsNewReplicasAndKeepsItsOldTemplate) {
     set_replicas(5);
     EXPECT_EQ(Images(), "a=1 b=2");
     EXPECT_EQ(replicas_of_a(), 5);
-    EXPECT_EQ(world_.Workload("a")["metadata"]["labels"][kRevisionLabel], label) << "its template is of this revision";
+    EXPECT_EQ(world_.Workload("a")["metadata"]["labels"][kRevisionLabel], label)
+        << "the pod template is still of this revision";
     EXPECT_EQ(WaitingFor("a"), "Hold");
     Heal("a");
     Scale("a", 1);
@@ -101,13 +102,14 @@ TEST_P(HoldTest, HeldPoolGetsNewReplicasAndKeepsItsOldTemplate) {
     Heal("b");
     world_.cluster.ClearWrites();
     Step();
-    for (const WriteRecord& write : world_.cluster.writes()) EXPECT_NE(write.method, "PUT") << "it is at rest";
+    for (const WriteRecord& write : world_.cluster.writes())
+      EXPECT_NE(write.method, "PUT") << "nothing has changed since the last write";
     Release("a");
     Step();
     EXPECT_EQ(Images(), "a=2 b=2");
     EXPECT_EQ(replicas_of_a(), 3);
     const std::string record = world_.Workload("a")["metadata"]["annotations"][kRenderedFromAnnotation];
-    EXPECT_THAT(record, Not(HasSubstr("replicas"))) << "they are those of its revision now";
+    EXPECT_THAT(record, Not(HasSubstr("replicas"))) << "the replicas are again those of the revision";
   });
 }
 
@@ -123,7 +125,7 @@ TEST_P(HoldTest, HeldPoolGetsTheReplicasOfANewOverride) {
   Heal("b");
   Taint("a", "x");
   Step();
-  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4) << "an update for the pool keeps them";
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4) << "an update for the pool keeps the replicas";
   EXPECT_EQ(Images(), "a=1 b=2");
 }
 
@@ -138,7 +140,7 @@ TEST_P(HoldTest, HeldPoolKeepsTheReplicasOfAnAutoscalerIfTheNewTemplateHasNone) 
     });
     Step();
     EXPECT_EQ(Images(), "a=1 b=2");
-    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 1) << "it stays";
+    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 1) << "the replicas of the autoscaler stay";
     Scale("a", 5);
     Step();
     EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 5);
@@ -146,7 +148,8 @@ TEST_P(HoldTest, HeldPoolKeepsTheReplicasOfAnAutoscalerIfTheNewTemplateHasNone) 
     Heal("b");
     world_.cluster.ClearWrites();
     Step();
-    for (const WriteRecord& write : world_.cluster.writes()) EXPECT_NE(write.method, "PUT") << "it is at rest";
+    for (const WriteRecord& write : world_.cluster.writes())
+      EXPECT_NE(write.method, "PUT") << "nothing has changed since the last write";
     Taint("a", "x");
     Release("a");
     Step();
@@ -166,10 +169,10 @@ TEST_P(HoldTest, GroupIsCompleteWithoutItsHeldPools) {
     EXPECT_EQ(MessageOf("a"), "the site holds the pool (kubectl yad release a)") << "a hold without a reason counts";
     Release("a");
     Step();
-    EXPECT_EQ(Images(), "a=1 b=2 c=1") << "b has the slot";
+    EXPECT_EQ(Images(), "a=1 b=2 c=1") << "pool b has the slot";
     Heal("b");
     Step();
-    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "its group goes first again";
+    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "the group of pool a is updated first again";
   });
 }
 
@@ -183,14 +186,14 @@ TEST_P(HoldTest, HoldDoesNotInterruptAnUpdate) {
     Step();
     EXPECT_EQ(Phase("a"), "Updating");
     EXPECT_EQ(WaitingFor("a"), "");
-    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    EXPECT_EQ(Images(), "a=2 b=1") << "pool a keeps its slot";
     Heal("a");
     Step(25);
     Step();
     EXPECT_EQ(Images(), "a=2 b=2");
     Heal("b");
     Step(25);
-    EXPECT_EQ(Complete(), "True RolloutComplete") << "nothing waits for the hold";
+    EXPECT_EQ(Complete(), "True RolloutComplete") << "no pool waits for the hold";
   });
 }
 
@@ -220,7 +223,7 @@ TEST_P(HoldTest, RollbackIsCompleteWithoutItsHeldPools) {
     Step(35);
     Step();
     EXPECT_EQ(Progressing(), "False RolledBack");
-    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "a hold stops rollbacks, too";
+    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "a hold also stops a rollback";
     EXPECT_NE(Message().find("except for those that are held: a, b"), std::string::npos) << Message();
     EXPECT_EQ(WaitingFor("a"), "Hold");
     Release("b");
@@ -246,12 +249,12 @@ TEST_P(HoldTest, HoldDelaysNoCreationRepairOrScaling) {
     world_.AddPool("c");
     Hold("c");
     Step();
-    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "it is created";
+    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "the workload is created despite the hold";
     Heal("c");
     world_.EditWorkload(
         "a", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "app:9"; });
     Step();
-    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "it is repaired";
+    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "the workload is repaired despite the hold";
     Heal("a");
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
     Step();
@@ -326,7 +329,7 @@ TEST_P(HoldTest, NewTaintOfAHeldPoolIsToleratedAfterTheRelease) {
   });
 }
 
-TEST_P(HoldTest, HeldPoolWithARejectedWriteIsNoFailure) {
+TEST_P(HoldTest, HeldPoolWithARejectedWriteIsNotAFailure) {
   Play([&] {
     Deployed({"a", "b"});
     RejectUpdatesOf("a");

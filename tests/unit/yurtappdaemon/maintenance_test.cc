@@ -72,9 +72,11 @@ TEST_P(MaintenanceTest, EachMaintenanceConditionHoldsThePoolUntilItIsFalse) {
       EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node n-a: " + std::string(condition) + ")");
       EXPECT_EQ(Complete(), "False PoolsHeld");
       EXPECT_EQ(Progressing(), "True PoolsHeld");
-      EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a") << "there is no annotation to release";
+      EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a")
+          << "the message must not name `kubectl yad release`, because there is no annotation";
       EXPECT_EQ(Ready(), "True PoolsReady");
-      EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
+      EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent")
+          << "a tool must not wait until the maintenance ends";
       EXPECT_EQ(world_.Status()["failedPools"], 0);
       EXPECT_EQ(Current(), before);
       SetCondition("n-a", condition, "False");
@@ -189,7 +191,7 @@ TEST_P(MaintenanceTest, StartedUpdateContinuesDuringMaintenance) {
   Step();
   SetCondition("n-a", "DrainInProgress", "True");
   Step();
-  EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+  EXPECT_EQ(Images(), "a=2 b=1") << "pool a keeps its slot";
   Heal("a");
   Step();
   EXPECT_EQ(Images(), "a=2 b=2");
@@ -232,10 +234,10 @@ TEST_P(MaintenanceTest, NoUpdateStartsWhileTheFirstListFails) {
                         "Nodes can't be read: cannot list nodes: InternalError: "));
   world_.nodes_readable = true;
   Step(7);
-  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+  EXPECT_EQ(Images(), "a=2") << "the last reconcile has requested this reconcile";
 }
 
-TEST_P(MaintenanceTest, NoPoolIsHeldAfterHalfAMinuteWithoutTheRightToReadNodes) {
+TEST_P(MaintenanceTest, NoPoolIsHeldAfterHalfAMinuteWithoutThePermissionToReadNodes) {
   DeployedWithNodes({"a"});
   SetCondition("n-a", "DrainInProgress", "True");
   RestartUnableToRead(kForbidden);

@@ -96,7 +96,7 @@ TEST_P(MassRemovalTest, RemovalsWithinTheLimitWaitUntilNoFurtherPoolLeaves) {
   EXPECT_EQ(world_.Reconcile()->next, kAfter);
   world_.clock.Advance(std::chrono::seconds(4));
   world_.Reconcile();
-  EXPECT_THAT(world_.Workloads(), SizeIs(4)) << "b left 4 s ago";
+  EXPECT_THAT(world_.Workloads(), SizeIs(4)) << "pool b left 4 s ago";
   world_.clock.Advance(std::chrono::seconds(1));
   world_.Reconcile();
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
@@ -279,7 +279,7 @@ TEST_P(MassRemovalTest, NothingIsWrittenForABlockedDaemonThatIsBeingDeleted) {
   Allow(Token());
   world_.cluster.ClearWrites();
   EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
-  EXPECT_THAT(world_.Writes(), IsEmpty()) << "the garbage collector does it";
+  EXPECT_THAT(world_.Writes(), IsEmpty()) << "the garbage collector deletes the workloads";
 }
 
 // ---- the NodePool CRD ----

@@ -179,7 +179,7 @@ TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsRemain) {
   AddPod("a", "node-a", "p2");
   EXPECT_EQ(CountPods("a").after, seconds(5)) << "the count has changed";
   world_.cluster.Delete(kPodType, {kNs, "p2"});
-  EXPECT_EQ(CountPods("a").after, seconds(2)) << "too soon for a read";
+  EXPECT_EQ(CountPods("a").after, seconds(2)) << "the next read is not due yet";
   EXPECT_EQ(Count("a"), 2);
 }
 
@@ -191,8 +191,9 @@ TEST_F(MisplacedPodsTest, ReadsPodsOnlyWhenANodeMayHaveLeftThePool) {
   EXPECT_FALSE(RequiresCount(status({"x", "y"}, 2), status({"y", "x"}, 1, 1))) << "a node is not ready";
   EXPECT_FALSE(RequiresCount(status({"x"}, 1), status({"x", "y"}, 2))) << "a node has joined";
   EXPECT_TRUE(RequiresCount(status({"x", "y"}, 2), status({"x"}, 1)));
-  EXPECT_TRUE(RequiresCount(status({"x", "y"}, 2), status({"x", "z"}, 2))) << "one left and another one joined";
-  EXPECT_TRUE(RequiresCount(status({"x"}, 501), status({"x"}, 500))) << "the list is cut";
+  EXPECT_TRUE(RequiresCount(status({"x", "y"}, 2), status({"x", "z"}, 2)))
+      << "one node has left and another has joined";
+  EXPECT_TRUE(RequiresCount(status({"x"}, 501), status({"x"}, 500))) << "the list of nodes is truncated";
   const Event changed = Changed(status({"x"}, 1), status({}, 0));
   EXPECT_FALSE(world_.misplaced().RequiresCount({nullptr, changed.after}));
   EXPECT_FALSE(world_.misplaced().RequiresCount({changed.before, nullptr}));
@@ -247,7 +248,7 @@ TEST_F(MisplacedPodsTest, AReadThatFailsKeepsTheCount) {
         return FakeCluster::Fault{StatusResponse(code, code == 403 ? "Forbidden" : "InternalError", "no"), false};
       });
       const auto result = world_.misplaced().CountPods({"", "a"}, {});
-      EXPECT_EQ(result.has_value(), code == 403) << "without the right there is no use in trying again";
+      EXPECT_EQ(result.has_value(), code == 403) << "without the permission, a retry would also fail";
       EXPECT_EQ(Count("a"), 1);
     }
   }

@@ -103,7 +103,7 @@ TEST_F(OwnershipTest, WorkloadWithTheDaemonsUidAndAnotherOwnerKindIsNotChanged) 
   EXPECT_EQ(world_.Workload("a"), before);
 }
 
-TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
+TEST_F(OwnershipTest, RepairsFiveTimesImmediatelyAndThenBacksOff) {
   Deployed();
   world_.cluster.ClearWrites();
   const auto change = [&] {

@@ -70,8 +70,9 @@ TEST(PercentGroupsTest, ShareIsAPercentageOfAllPoolsAndTakesNoPoolOfAnEarlierGro
   EXPECT_THAT(assigned.pools["first"], SizeIs(2));
   EXPECT_THAT(assigned.pools["second"], SizeIs(5));
   EXPECT_THAT(assigned.pools[kDefaultGroup], SizeIs(1));
-  EXPECT_EQ(Assign(groups, Pools(10), assigned.annotation).pools, assigned.pools) << "a restart";
-  EXPECT_THAT(Assign({groups[0], Share("first", 90)}, Pools(10)).pools["first"], SizeIs(8)) << "all that are left";
+  EXPECT_EQ(Assign(groups, Pools(10), assigned.annotation).pools, assigned.pools) << "a restart keeps the pools";
+  EXPECT_THAT(Assign({groups[0], Share("first", 90)}, Pools(10)).pools["first"], SizeIs(8))
+      << "the group gets all remaining pools";
   const std::vector<Json> named_later{Share("first", 50), {{"name", "lab"}, {"nodepoolSelector", Json::object()}}};
   EXPECT_THAT(Assign(named_later, Pools(10)).pools["lab"], SizeIs(5));
 }
@@ -202,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Kind, PercentRolloutTest,
 TEST_P(PercentRolloutTest, GroupIsStoredBeforeTheFirstUpdateAndKeptByTheNextLeader) {
   Play([&] {
     DeployedWithCanary();
-    EXPECT_THAT(Stored(), IsEmpty()) << "no rollout has begun";
+    EXPECT_THAT(Stored(), IsEmpty()) << "no rollout has started yet";
     world_.SetImage("app:2");
     Step();
     const std::vector<std::string> canary = PoolsOn("app:2");

@@ -119,7 +119,7 @@ TEST(PlanTest, OrphanThatEqualsItsRenderingIsAdopted) {
 
   objects.orphans[0] = OpenYurtWorkloadJson(objects.daemon, objects.update(), objects.pools[0]);
   objects.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "the orphan has a name that OpenYurt generated";
 }
 
 TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
@@ -134,7 +134,7 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
       NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt);
   objects.orphans[0]["metadata"]["name"] = ("web-" + pool).substr(0, 58) + "x7k2p";
-  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "the orphan has a name that OpenYurt generated";
   objects.orphans[0]["metadata"]["name"] = "web-country";
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate);
 }

@@ -245,12 +245,13 @@ TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheCurrentRevision) {
   EXPECT_FALSE(pool.on_update);
 
   objects.daemon = DaemonJson("app:2");
-  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "not paused";
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "the daemon is not paused";
   objects.daemon = OnDelete(DaemonJson("app:2"));
-  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "OnDelete reaches what has no workload";
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name)
+      << "OnDelete does not delay the creation of a workload";
   objects.daemon = Paused(DaemonJson("app:2"));
   objects.current = nullptr;
-  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "no current revision yet";
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "there is no current revision yet";
 }
 
 TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheUpdateRevisionIfOnlyReplicasDiffer) {

@@ -81,14 +81,14 @@ TEST_F(PodDiagnoserTest, PodsOfAHealthyPoolAreNotListed) {
   EXPECT_EQ(State("a"), "Ready");
 }
 
-TEST_F(PodDiagnoserTest, ReportsAFaultWithoutAnEventOfTheWorkload) {
+TEST_F(PodDiagnoserTest, ReportsAProblemWithoutAnEventOfTheWorkload) {
   Deployed({"a", "b"});
   Break("a");
   AddPod("a", CrashingPod(3));
   const auto first = world_.Reconcile();
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->next, ReconcileResult::Next::kAfter) << "it comes again by itself";
-  EXPECT_EQ(Reason("a"), "") << "an ordinary start costs no request";
+  EXPECT_EQ(first->next, ReconcileResult::Next::kAfter) << "the reconcile requests another one";
+  EXPECT_EQ(Reason("a"), "") << "pods of a pool that has just become unhealthy are not read";
   Wait(seconds(2));
   EXPECT_EQ(Pool("a")["phase"], "Unhealthy");
   EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
@@ -108,11 +108,11 @@ TEST_F(PodDiagnoserTest, BacksOffBetweenPodListsOfOnePool) {
   Wait(seconds(16));
   EXPECT_EQ(pod_lists_, 4) << "after 1, 3, 7 and 15 s";
   Wait(seconds(600));
-  EXPECT_LE(pod_lists_, 4 + 2 + 10) << "at last once a minute";
+  EXPECT_LE(pod_lists_, 4 + 2 + 10) << "the interval grows to a minute";
   EXPECT_GE(pod_lists_, 4 + 9);
 }
 
-TEST_F(PodDiagnoserTest, AnUnchangedFaultIsWrittenOnce) {
+TEST_F(PodDiagnoserTest, AnUnchangedProblemIsWrittenOnce) {
   Deployed({"a"});
   Break("a");
   AddPod("a", CrashingPod(3));
@@ -143,7 +143,7 @@ TEST_F(PodDiagnoserTest, KeepsTheErrorMessageWhileTheKubeletBacksOff) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(PodDiagnoserTest, NewProcessKeepsTheReportedFaultUntilItListsThePods) {
+TEST_F(PodDiagnoserTest, NewProcessKeepsTheReportedProblemUntilItListsThePods) {
   Deployed({"a"});
   Break("a");
   AddPod("a", CrashingPod(3));
@@ -246,7 +246,7 @@ TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsMayNotBeRead) 
   EXPECT_EQ(Pool("a")["phase"], "Unhealthy");
   EXPECT_EQ(Reason("a"), "");
   EXPECT_EQ(State("a"), "Provision");
-  EXPECT_LE(pod_lists_, 21) << "now and then";
+  EXPECT_LE(pod_lists_, 21) << "forbidden lists are retried rarely";
   world_.SetImage("app:2");
   Wait(seconds(1));
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
@@ -298,7 +298,7 @@ TEST_F(PodDiagnoserTest, PodsOfOtherControllersAreIgnored) {
   EXPECT_EQ(Reason("a"), "");
 }
 
-TEST_F(PodDiagnoserTest, FaultOfAPodThatWaitsForItsContainersIsReadFromEvents) {
+TEST_F(PodDiagnoserTest, ProblemOfAPodThatWaitsForItsContainersIsReadFromEvents) {
   Deployed({"a"});
   Break("a");
   AddPod("a", CreatingPod());
@@ -311,7 +311,7 @@ TEST_F(PodDiagnoserTest, FaultOfAPodThatWaitsForItsContainersIsReadFromEvents) {
   EXPECT_EQ(State("a"), "Waiting");
   rejected_ = "events";
   Wait(seconds(60));
-  EXPECT_EQ(Reason("a"), "") << "what the pods alone tell";
+  EXPECT_EQ(Reason("a"), "") << "the reason comes from the pods only";
 }
 
 TEST_F(PodDiagnoserTest, ReadsRejectedPodsOfAStatefulSetFromEvents) {

@@ -20,14 +20,14 @@ std::string FaultOf(const Json& pod) {
   return problem ? problem->reason + ": " + problem->message : "-";
 }
 
-TEST(PodFactsTest, AReadyPodHasNoFault) {
+TEST(PodFactsTest, AReadyPodHasNoProblem) {
   const PodFacts facts = ExaminePod(ReadyPod(), kReadAt);
   EXPECT_TRUE(facts.ready);
   EXPECT_FALSE(facts.problem);
   EXPECT_EQ(facts.revision, "r1");
 }
 
-TEST(PodFactsTest, NewPodHasNoFault) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
+TEST(PodFactsTest, NewPodHasNoProblem) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
 
 TEST(PodFactsTest, UnschedulablePodHasTheSchedulersMessage) {
   EXPECT_EQ(FaultOf(UnschedulablePod("0/2 nodes are available: 2 Insufficient memory. preemption: none")),
@@ -53,7 +53,7 @@ TEST(PodFactsTest, CrashedContainerIsReportedWithItsExitCodeAfterItsRestart) {
   EXPECT_EQ(FaultOf(PodIn(Ended(3))), problem);
   EXPECT_EQ(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}}, Ended(3))), problem);
   EXPECT_EQ(FaultOf(CrashingPod(0)), "CrashLoopBackOff: container \"main\" ended with exit code 0")
-      << "it should run on";
+      << "the container must keep running, so exit code 0 is also a failure";
 }
 
 TEST(PodFactsTest, ContainerThatEndedWithItsNodeHasNotCrashed) {
@@ -71,7 +71,7 @@ TEST(PodFactsTest, InitContainerThatNeverEndsIsReported) {
   Json& condition = pod["status"]["conditions"].emplace_back(
       R"({"type": "Initialized", "status": "False", "reason": "ContainersNotInitialized",
           "message": "containers with incomplete status: [wait]", "lastTransitionTime": "2026-01-02T03:03:50Z"})"_json);
-  EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
+  EXPECT_EQ(FaultOf(pod), "-") << "the container has just started";
   condition["lastTransitionTime"] = "2026-01-02T03:03:00Z";
   EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with incomplete status: [wait]");
 }
@@ -89,7 +89,7 @@ TEST(PodFactsTest, ContainerThatCannotStartIsACrashWithTheRuntimesMessage) {
             problem);
 }
 
-TEST(PodFactsTest, FaultOfAnInitContainerIsReportedAndItsSuccessIsNot) {
+TEST(PodFactsTest, ProblemOfAnInitContainerIsReportedAndItsSuccessIsNot) {
   Json pod = WaitingIn("PodInitializing");
   pod["spec"]["initContainers"] = R"([{"name": "setup", "image": "setup:1"}])"_json;
   Json& init = pod["status"]["initContainerStatuses"];
@@ -130,16 +130,16 @@ TEST(PodFactsTest, NodeThatIsNotReadyIsReported) {
   EXPECT_EQ(FaultOf(LostPod()), "NodeNotReady: node n1 is not ready");
   Json evicted = LostPod();
   evicted["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:00Z";
-  EXPECT_EQ(FaultOf(evicted), "NodeNotReady: node n1 is not ready") << "it waits for its kubelet to end";
+  EXPECT_EQ(FaultOf(evicted), "NodeNotReady: node n1 is not ready") << "the pod waits until its kubelet stops it";
   EXPECT_TRUE(ExaminePod(evicted, kReadAt).leaving);
   Json gated = LostPod();
   gated["status"]["conditions"][0]["reason"] = "ReadinessGatesNotReady";
   EXPECT_THAT(FaultOf(gated), ::testing::Not(HasSubstr("NodeNotReady")));
 }
 
-TEST(PodFactsTest, RunningPodHasAFaultAfterALongTimeWithoutBecomingReady) {
+TEST(PodFactsTest, RunningPodHasAProblemAfterALongTimeWithoutBecomingReady) {
   Json pod = PodIn({{"running", {{"startedAt", "2026-01-02T03:00:00Z"}}}});
-  EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
+  EXPECT_EQ(FaultOf(pod), "-") << "the container has just started";
   pod["status"]["conditions"][1]["lastTransitionTime"] = "2026-01-02T03:03:00Z";
   EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with unready status: [main]");
 }
@@ -153,7 +153,7 @@ TEST(PodFactsTest, OnlyAPodThatWaitsLongForItsContainersNeedsItsEvents) {
   EXPECT_EQ(ExaminePod(PodOf("p"), kReadAt).waiting_uid, "");
 }
 
-TEST(PodFactsTest, EvictedPodDoesNotCountButHasAFault) {
+TEST(PodFactsTest, EvictedPodDoesNotCountButHasAProblem) {
   Json pod = PodOf("p");
   pod["status"] = {{"phase", "Failed"},
                    {"reason", "Evicted"},
@@ -162,7 +162,7 @@ TEST(PodFactsTest, EvictedPodDoesNotCountButHasAFault) {
   EXPECT_TRUE(ExaminePod(pod, kReadAt).leaving);
 }
 
-TEST(PodFactsTest, MalformedPodHasNoFault) {
+TEST(PodFactsTest, MalformedPodHasNoProblem) {
   for (const char* text :
        {"{}", R"({"status": 7})", R"({"status": {"conditions": {}, "containerStatuses": [1, null]}})",
         R"({"status": {"phase": [], "initContainerStatuses": "x"}, "spec": {"containers": 0}})"}) {
@@ -170,7 +170,7 @@ TEST(PodFactsTest, MalformedPodHasNoFault) {
   }
 }
 
-TEST(PodFactsTest, FaultsAreOrderedBySeverityAndThenByMessage) {
+TEST(PodFactsTest, ProblemsAreOrderedBySeverityAndThenByMessage) {
   const char* const order[] = {"OOMKilled",
                                "CrashLoopBackOff",
                                "CreateContainerConfigError",
@@ -189,12 +189,13 @@ TEST(PodFactsTest, FaultsAreOrderedBySeverityAndThenByMessage) {
     EXPECT_FALSE(IsWorse({order[i + 1], "a", false}, {order[i], "z", false})) << order[i];
     EXPECT_TRUE(IsPodProblem(order[i]));
   }
-  EXPECT_TRUE(IsWorse({"Unschedulable", "a", false}, {"Unschedulable", "b", false})) << "else by message";
+  EXPECT_TRUE(IsWorse({"Unschedulable", "a", false}, {"Unschedulable", "b", false}))
+      << "equal reasons are ordered by message";
   EXPECT_FALSE(IsPodProblem("WorkloadConflict"));
   EXPECT_FALSE(IsPodProblem(""));
 }
 
-TEST(FaultOfEventsTest, MountFaultHasTheKubeletsMessage) {
+TEST(FaultOfEventsTest, MountProblemHasTheKubeletsMessage) {
   const auto problem = ProblemOfEvents(
       {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
                                                                "MountVolume.SetUp failed for volume \"cfg\" : "
@@ -222,7 +223,7 @@ TEST(FaultOfEventsTest, NewestEventIsReported) {
             "b: new");
 }
 
-TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsIgnored) {
+TEST(FaultOfEventsTest, ProblemBeforeAnImagePullIsIgnored) {
   const auto pulling = [](const std::string& time) {
     Json event = WarningEvent("Pulling", "Pulling image \"app:1\"", time);
     event["type"] = "Normal";

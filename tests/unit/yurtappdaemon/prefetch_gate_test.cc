@@ -99,7 +99,7 @@ TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
     FirstGroupIsUpdated({"a", "b", "c", "d"});
     Step();
     EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
-    EXPECT_EQ(Pulling(), "b c") << "two ahead";
+    EXPECT_EQ(Pulling(), "b c") << "two pools pull ahead";
     EXPECT_EQ(PulledBy("b"), "app:2");
     EXPECT_EQ(WaitingFor("b"), "Prefetch");
     EXPECT_EQ(MessageOf("b"), "the pool's nodes pull the new images before the update");
@@ -136,7 +136,7 @@ TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
   });
 }
 
-TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOut) {
+TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeout) {
   FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
   Step();
   EXPECT_EQ(Pulling(), "b");
@@ -144,10 +144,10 @@ TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOut) {
   Wait(seconds(55));
   EXPECT_EQ(Images(), "a=2 b=1");
   Wait(seconds(5));
-  EXPECT_EQ(Images(), "a=2 b=2") << "the operator wakes without an event";
+  EXPECT_EQ(Images(), "a=2 b=2") << "the operator reconciles without an event";
 }
 
-TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndOtherPoolsContinue) {
+TEST_P(PrefetchGateTest, TimeoutWithWaitIsReportedAndOtherPoolsContinue) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b", "c"}, {{"ahead", 1}, {"timeoutSeconds", 60}, {"onTimeout", "Wait"}});
     Step();
@@ -187,7 +187,7 @@ TEST_P(PrefetchGateTest, NewRevisionReplacesThePull) {
     SetNodesOf("b", 0, 1);
     world_.SetImage("app:3");
     Step();
-    EXPECT_EQ(Pulling(), "") << "the first group has to prove the new revision";
+    EXPECT_EQ(Pulling(), "") << "the first group must prove the new revision before other pools pull";
     Heal("a");
     Step();
     EXPECT_EQ(PulledBy("b"), "app:3");
@@ -287,7 +287,7 @@ TEST_P(PrefetchGateTest, ServerThatDropsImageVolumesIsReportedAndNoUpdateWaits) 
     Step();
     EXPECT_EQ(Images(), "a=2 b=2");
     EXPECT_EQ(Pulling(), "");
-    EXPECT_EQ(Created("b"), 0U) << "the dry run was enough";
+    EXPECT_EQ(Created("b"), 0U) << "the dry run showed that the server drops the field";
     EXPECT_EQ(Unavailable(), "True NoImageVolumes");
     Heal("b");
     Step();
@@ -325,7 +325,7 @@ TEST_P(PrefetchGateTest, DaemonSetThatIsRejectedBlocksItsPoolAndIsRetried) {
   EXPECT_EQ(Pulling(), "b");
 }
 
-TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOutIfTheDaemonSetIsRejected) {
+TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeoutIfTheDaemonSetIsRejected) {
   FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
   RejectDaemonSets();
   WaitDespiteErrors(56);
@@ -334,7 +334,7 @@ TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOutIfTheDaemonSetIsRejected) {
   EXPECT_EQ(Images(), "a=2 b=2");
 }
 
-TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetWithWaitIsReportedAndOtherPoolsContinue) {
+TEST_P(PrefetchGateTest, TimeoutOfARejectedDaemonSetWithWaitIsReportedAndOtherPoolsContinue) {
   FirstGroupIsUpdated({"a", "b", "c"}, {{"ahead", 1}, {"timeoutSeconds", 60}, {"onTimeout", "Wait"}});
   world_.cluster.Create(kDaemonSetType, {{"metadata", {{"namespace", kNs}, {"name", KeyOf("b").name}}}});
   WaitDespiteErrors(56);
@@ -346,7 +346,7 @@ TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetWithWaitIsReportedAndOtherPo
   EXPECT_EQ(Pulling(), "c");
 }
 
-TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetRestartsWithOtherImages) {
+TEST_P(PrefetchGateTest, TimeoutOfARejectedDaemonSetRestartsWithOtherImages) {
   FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
   RejectDaemonSets();
   WaitDespiteErrors(56);
@@ -357,7 +357,7 @@ TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetRestartsWithOtherImages) {
   EXPECT_EQ(Images(), "a=2 b=3");
 }
 
-TEST_P(PrefetchGateTest, ClockThatIsSetNeitherEndsNorProlongsTheTimeOut) {
+TEST_P(PrefetchGateTest, ClockThatIsSetNeitherEndsNorProlongsTheTimeout) {
   for (const bool rejected : {false, true}) {
     for (const seconds leap : {seconds(86400), seconds(-86400)}) {
       SCOPED_TRACE((rejected ? "rejected, " : "") + std::to_string(leap.count()));
@@ -416,7 +416,7 @@ TEST_P(PrefetchGateTest, NoUpdateStartsWhileDaemonSetsCannotBeRead) {
   EXPECT_EQ(WaitingFor("b"), "Freeze");
   world_.SetImage("app:1");
   Step();
-  EXPECT_EQ(Images(), "a=1 b=1") << "the way back needs no images";
+  EXPECT_EQ(Images(), "a=1 b=1") << "a rollback needs no new images";
 }
 
 TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) {
@@ -443,7 +443,7 @@ TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) 
   }
 }
 
-TEST_P(PrefetchGateTest, PauseEndsPullsAlsoIfJobsCannotBeRead) {
+TEST_P(PrefetchGateTest, PauseEndsPullsEvenIfJobsCannotBeRead) {
   StartPullsAfterACheck();
   world_.jobs_readable = false;
   world_.Restart();
@@ -455,7 +455,7 @@ TEST_P(PrefetchGateTest, PauseEndsPullsAlsoIfJobsCannotBeRead) {
   EXPECT_EQ(Pulling(), "");
 }
 
-TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchAlsoWithANewLeader) {
+TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchEvenWithANewLeader) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b", "c"});
     Step();
@@ -483,7 +483,7 @@ TEST_P(PrefetchGateTest, DaemonSetThatCannotBeDeletedIsRetriedWithBackoff) {
   WaitDespiteErrors(16);
   EXPECT_EQ(Pulling(), "b");
   const auto result = world_.Reconcile();
-  EXPECT_TRUE(!result || result->after > seconds(1)) << "the plan does not change soon";
+  EXPECT_TRUE(!result || result->after > seconds(1)) << "the delete is retried with backoff";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kind, PrefetchGateTest,

@@ -74,7 +74,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
 }
 
 TEST_F(ReconcilerTest, HealthChangesAreReconciledSlowlyIfNoWorkloadIsWritten) {
-  EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
+  EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "the process has not reconciled the daemon yet";
   Deployed({"a", "b"});
   EXPECT_EQ(world_.HealthPace(), kSlowHealthPace + 2 * kHealthPaceOfAPool);
   world_.SetImage("app:2");
@@ -156,7 +156,7 @@ TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsAreKept) {
   EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), ElementsAre("PATCH yurtappdaemons/status ns/web 200"));
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
-  EXPECT_EQ(world_.Status()["desiredPools"], 1) << "the rest stays as it was said";
+  EXPECT_EQ(world_.Status()["desiredPools"], 1) << "the other fields of status stay";
   const auto events = world_.events.Take();
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].reason, "InvalidSpec");
@@ -340,17 +340,17 @@ TEST_F(ReconcilerTest, FailedCreationIsReportedOnceAndRetriedUntilItSucceeds) {
   });
   for (int i = 0; i < 3; ++i) {
     const auto result = world_.Reconcile();
-    EXPECT_TRUE(!result || result->next == ReconcileResult::Next::kAfter) << "it comes again";
+    EXPECT_TRUE(!result || result->next == ReconcileResult::Next::kAfter) << "the create must be retried";
     const std::vector<std::string> told = world_.events.TakeReasons();
     EXPECT_EQ(std::count(told.begin(), told.end(), "QuotaExceeded"), i == 0 ? 1 : 0);
     world_.clock.Advance(std::chrono::seconds(1));
   }
-  EXPECT_FALSE(world_.Workload("a").is_null()) << "the others go on";
+  EXPECT_FALSE(world_.Workload("a").is_null()) << "pool a must get its workload";
   EXPECT_EQ(PoolStatus(world_.Status(), "b")["phase"], "Failed");
   EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True QuotaExceeded");
   world_.Restart();
   EXPECT_FALSE(world_.Reconcile());
-  EXPECT_THAT(world_.events.TakeReasons(), IsEmpty()) << "status remembers";
+  EXPECT_THAT(world_.events.TakeReasons(), IsEmpty()) << "status shows that the failure was reported";
   world_.cluster.SetFaults(nullptr);
   world_.Converge();
   EXPECT_EQ(world_.Status()["readyPools"], 2);
@@ -429,7 +429,7 @@ TEST_F(ReconcilerTest, UpdateThatAWebhookRevertsFailsAndIsRetriedWithBackoff) {
   world_.SetImage("app:2");
   const auto undone = world_.Reconcile();
   ASSERT_FALSE(undone);
-  EXPECT_NE(undone.error().reason, Reason::kConflict) << "which is tried again within a second, for ever";
+  EXPECT_NE(undone.error().reason, Reason::kConflict) << "a conflict would be retried every second";
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "UpdateUndone");
   EXPECT_THAT(world_.events.TakeReasons(), Contains("UpdateUndone"));
   EXPECT_EQ(world_.Reconcile()->next, ReconcileResult::Next::kAfter);
@@ -482,7 +482,7 @@ TEST_F(ReconcilerTest, DaemonWithTheNameOfADeletedOneIsReconciledAsANewOne) {
     world_.cluster.Delete(kDeploymentType, {kNs, StringAt(workload, {"metadata", "name"})});
   }
   world_.CreateDaemon();
-  EXPECT_LE(world_.Converge(), 5) << "a namesake is another daemon";
+  EXPECT_LE(world_.Converge(), 5) << "a daemon with the same name and another uid is another daemon";
   EXPECT_EQ(world_.Status()["readyPools"], 1);
 }
 

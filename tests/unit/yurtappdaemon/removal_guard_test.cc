@@ -151,7 +151,7 @@ TEST_F(RemovalGuardTest, TheTokenDependsOnTheSetOfWorkloadsAndNotOnTheirOrder) {
   objects_.workloads.pop_back();
   EXPECT_NE(GuardedPlan().postponed.token, token);
   // A workload that is created again for the same pool needs another token.
-  last["metadata"]["uid"] = "uid-anew";
+  last["metadata"]["uid"] = "uid-2";
   objects_.workloads.push_back(last);
   EXPECT_NE(GuardedPlan().postponed.token, token);
 }
@@ -194,7 +194,7 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   const std::string token = GuardedPlan().postponed.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   objects_.workloads.pop_back();
-  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4)) << "the annotation was taken away";
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4)) << "the daemon lacks the approval";
   Allow("another");
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
   for (std::size_t i = 0; i < 4; ++i) Mark(i, "");

@@ -118,7 +118,7 @@ TEST_P(RollingUpdateTest, AClockThatIsSetForwardFailsNoPoolAndEndsNoSoak) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-TEST_P(RollingUpdateTest, FailureWithAFaultOfPodsCountsForTheNextLeaderToo) {
+TEST_P(RollingUpdateTest, FailureWithAProblemOfPodsCountsForTheNextLeaderToo) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();
@@ -226,7 +226,7 @@ TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
   EXPECT_EQ(Images(), "a=2 b=1");
 }
 
-TEST_P(RollingUpdateTest, MissingRightOfTheOperatorIsNoFailureOfTheRevision) {
+TEST_P(RollingUpdateTest, MissingPermissionOfTheOperatorIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     RejectUpdatesOf("a", StatusResponse(403, "Forbidden",
@@ -245,7 +245,7 @@ TEST_P(RollingUpdateTest, MissingRightOfTheOperatorIsNoFailureOfTheRevision) {
   });
 }
 
-TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNoFailureOfTheRevision) {
+TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -286,7 +286,7 @@ TEST_P(RollingUpdateTest, RejectedRepairResetsNoSoak) {
   }
 }
 
-TEST_P(RollingUpdateTest, ScalingBehindARejectedRepairIsNoFailure) {
+TEST_P(RollingUpdateTest, ScalingBehindARejectedRepairIsNotAFailure) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     AnnotatePool("b", kHoldAnnotation, "stocktaking");  // so that the rollout is not complete
@@ -397,7 +397,7 @@ TEST_P(RollingUpdateTest, PoolWhoseTolerationWasDelayedByAHoldGetsAFullDeadlineA
     Step();
     Step(20);
     EXPECT_TRUE(Tolerates("a"));
-    EXPECT_FALSE(IsMarkedFailed()) << "the taint stopped its pods, and not the revision";
+    EXPECT_FALSE(IsMarkedFailed()) << "the taint, and not the revision, stopped the pods";
     Step(15);
     Step();
     EXPECT_TRUE(IsMarkedFailed());
@@ -440,7 +440,7 @@ TEST_P(RollingUpdateTest, RepairOfARejectedPoolDoesNotResumeTheRollout) {
 
 // A rejected update counts only for a pool that does not wait. A new leader must not count the rejected repair of
 // another pool.
-TEST_P(RollingUpdateTest, RejectedRepairDuringAPauseIsNoFailureOfTheRevision) {
+TEST_P(RollingUpdateTest, RejectedRepairDuringAPauseIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     Pause(true);

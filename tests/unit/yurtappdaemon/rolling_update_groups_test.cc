@@ -114,7 +114,7 @@ TEST_P(RollingUpdateTest, GroupHasNotBegunInALaterRolloutOfTheSameRevision) {
   EXPECT_TRUE(world_.Reconcile());
   world_.SetImage("app:3");
   EXPECT_TRUE(world_.Reconcile());
-  EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"})) << "the next write of the status waits";
+  EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"})) << "status is written at most once a second";
   world_.SetImage("app:2");
   for (const char* pool : {"a", "c"}) Heal(pool);
   Look();
@@ -124,7 +124,7 @@ TEST_P(RollingUpdateTest, GroupHasNotBegunInALaterRolloutOfTheSameRevision) {
   EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
   Annotate(kApproveAnnotation, approval);
   Look();
-  EXPECT_EQ(Images(), "a=2 b=2 c=2") << "an entry stays valid until it is removed";
+  EXPECT_EQ(Images(), "a=2 b=2 c=2") << "an approval stays valid until a user removes it";
 }
 
 // The first rollout is not complete, so a new workload is created from the spec.
@@ -197,9 +197,9 @@ TEST_P(RollingUpdateTest, DeletionThatDoesNotEndKeepsLaterGroupsWaitingOnlyUntil
     world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")}, FormatTime(world_.clock.WallNow()));
     world_.SetImage("app:2");
     Step(590);
-    EXPECT_EQ(Images(), "a=1 b=1") << "a was already late, but not its deletion";
+    EXPECT_EQ(Images(), "a=1 b=1") << "pool a was past its deadline, but its deletion was not";
     Step(12);
-    EXPECT_EQ(Images(), "a=1 b=2") << "the wake comes from the result of the last reconcile";
+    EXPECT_EQ(Images(), "a=1 b=2") << "the last reconcile has requested this reconcile";
     Heal("b");
     Step();
     EXPECT_EQ(Complete(), "False RollingOut");

@@ -63,7 +63,7 @@ TEST_P(RollingUpdateTest, NextPoolIsUpdatedAfterTheSoakWithoutAnEvent) {
   Look();
   EXPECT_EQ(Phase("a"), "Soaking");
   EXPECT_EQ(world_.Status()["updatedPools"], 0);
-  EXPECT_EQ(world_.Status()["readyPools"], 2) << "it is healthy";
+  EXPECT_EQ(world_.Status()["readyPools"], 2) << "the updated pool is healthy";
   EXPECT_EQ(Images(), "a=2 b=1");
   Wait(seconds(50));
   EXPECT_EQ(Images(), "a=2 b=1");
@@ -98,7 +98,7 @@ TEST_P(RollingUpdateTest, OfflinePoolBlocksNoOtherPoolAndItsHealthCountsWhenItRe
   Look();
   world_.SetImage("app:2");
   Look();
-  EXPECT_EQ(Images(), "a=2 b=1 off=1") << "it must not wake up to an unproven revision";
+  EXPECT_EQ(Images(), "a=2 b=1 off=1") << "an offline pool must not get a revision that no pool has proved";
   EXPECT_EQ(Phase("off"), "Offline NoReadyNode");
   EXPECT_EQ(PoolStatus(world_.Status(), "off")["waitingFor"], "Group");
   Heal("a");
@@ -157,7 +157,8 @@ TEST_P(RollingUpdateTest, ReplicasOfAWaitingPoolChangeOnlyWithItsTemplate) {
   EXPECT_EQ(Images(), "a=2 b=1");
   EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
   EXPECT_EQ(WaitingFor("b"), "Slot");
-  EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 1) << "a bad template must not change it";
+  EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 1)
+      << "a bad template must not change the replicas of a waiting pool";
 }
 
 TEST_P(RollingUpdateTest, NewTaintUpdatesPoolsOneAtATimeAndIgnoresTheOrderOfGroups) {

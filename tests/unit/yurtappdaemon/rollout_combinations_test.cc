@@ -77,7 +77,7 @@ TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoDuringARollbackRespectMax
     EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1 e=1");
     Step(35);
     Step();
-    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1") << "one after the other, the unhealthy one first";
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1") << "one pool after the other, the unhealthy pool first";
     Heal("c");
     Step();
     EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1 e=1");
@@ -133,7 +133,7 @@ TEST_P(RolloutCombinationsTest, ApprovalDuringASoakStartsTheGroupAfterTheSoak) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, NewPoolThatGoesOfflineIsNoFailureOfTheRevision) {
+TEST_P(RolloutCombinationsTest, NewPoolThatGoesOfflineIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -145,7 +145,7 @@ TEST_P(RolloutCombinationsTest, NewPoolThatGoesOfflineIsNoFailureOfTheRevision) 
     EXPECT_EQ(Phase("new"), "Offline WentDarkAfterUpdate");
     Heal("a");
     Step();
-    EXPECT_EQ(Images(), "a=2 b=2 c=1 new=2") << "it takes no slot";
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 new=2") << "the new pool takes no slot";
     Heal("b");
     Step();
     Heal("c");
@@ -230,7 +230,7 @@ TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAfterTheRollout
     EXPECT_EQ(Complete(), "True CompleteWithFailures");
     Taint("c", "gpu");
     Step();
-    EXPECT_TRUE(Tolerates("c")) << "a failed on the new revision: it takes no slot";
+    EXPECT_TRUE(Tolerates("c")) << "pool a failed on the new revision, so it takes no slot";
   });
 }
 
@@ -320,7 +320,7 @@ TEST_P(RolloutCombinationsTest, ChangeFromStrategyAllToRollingUpdateCountsTheFai
   });
 }
 
-TEST_P(RolloutCombinationsTest, UnhealthyPoolOfAGroupThatWaitsForApprovalIsNoFailureOfTheRevision) {
+TEST_P(RolloutCombinationsTest, UnhealthyPoolOfAGroupThatWaitsForApprovalIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"},
              {{"progressDeadlineSeconds", 30},
@@ -429,7 +429,7 @@ TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
     EXPECT_TRUE(Tolerates("a"));
     EXPECT_FALSE(Tolerates("b"));
     Step(5);
-    EXPECT_FALSE(Tolerates("b")) << "a replaces its pods";
+    EXPECT_FALSE(Tolerates("b")) << "pool a replaces its pods, so it takes the slot";
   });
 }
 

@@ -80,7 +80,7 @@ class CompletedRolloutTest : public RollingUpdateTest {
     }
   }
   // Reconciles for 12 minutes. The pools other than `a` are healthy.
-  void LiveOn() {
+  void ReconcileForTwelveMinutes() {
     for (int i = 0; i < 24; ++i) {
       StepDespiteErrors();
       for (const char* pool : {"b", "c", "n"}) {
@@ -121,7 +121,7 @@ TEST_P(CompletedRolloutTest, PoolThatFailsLaterCausesNoRollback) {
     Step(700);
     ASSERT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
     Happens(event);
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_FALSE(IsMarkedFailed());
     EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins             ? "a=2 b=2 c=1 n=2"
                         : event == LaterEvent::kPoolIsSelectedAgain ? "a=2 b=2 c=2"
@@ -134,8 +134,8 @@ TEST_P(CompletedRolloutTest, PoolThatFailsOnTheRevisionForTheFirstTimeStillStops
   Play([&] {
     ASSERT_NO_FATAL_FAILURE(RolledOutWithout("a"));
     Happens(LaterEvent::kPoolIsSelectedAgain);
-    LiveOn();
-    EXPECT_TRUE(IsMarkedFailed()) << "a was never healthy on the revision";
+    ReconcileForTwelveMinutes();
+    EXPECT_TRUE(IsMarkedFailed()) << "pool a was never healthy on the revision";
     EXPECT_EQ(Images(), "a=1 b=1 c=1");
     EXPECT_FALSE(world_.Status().contains("completedRevision"));
   });
@@ -157,7 +157,7 @@ TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotComplete) {
     Happens(LaterEvent::kPoolIsSelectedAgain);
     Step();
     Break("a");
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_TRUE(IsMarkedFailed());
   });
 }
@@ -175,7 +175,7 @@ TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotCompleteIfAllPoolsHaveTheRevi
     Happens(LaterEvent::kPoolIsSelectedAgain);
     Step();
     EXPECT_EQ(Complete(), "False RollingOut");
-    LiveOn();  // pool a does not become healthy
+    ReconcileForTwelveMinutes();  // pool a does not become healthy
     EXPECT_TRUE(IsMarkedFailed());
   });
 }
@@ -232,7 +232,7 @@ TEST_P(CompletedRolloutTest, UpdateThatAWebhookFailedIsNotRetriedDuringAFreeze) 
     for (int i = 0; i < 3; ++i) StepDespiteErrors();
     EXPECT_EQ(Images(), "a=1 b=2");
     world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_EQ(Images(), "a=2 b=2");
   });
 }
@@ -252,7 +252,7 @@ TEST_P(CompletedRolloutTest, ReleasedPoolIsNotUpdatedDuringAFreeze) {
     EXPECT_EQ(Images(), "a=1 b=2");
     EXPECT_EQ(WaitingFor("a"), "Freeze");
     world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_EQ(Images(), "a=2 b=2");
   });
 }
@@ -267,10 +267,10 @@ TEST_P(CompletedRolloutTest, RejectedUpdateIsNotRetriedDuringAFreeze) {
     StepDespiteErrors();
     world_.cluster.SetFaults(nullptr);
     Happens(event);
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins ? "a=1 b=2 n=2" : "a=1 b=2");
     world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins ? "a=2 b=2 n=2" : "a=2 b=2");
   });
 }
@@ -328,10 +328,10 @@ TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNever
   world_.SetImage("app:1");
   StepDespiteErrors();
   ASSERT_EQ(Images(), "a=1 b=1");
-  ASSERT_EQ(Complete(), "True RolloutComplete") << "of the status before the edit";
+  ASSERT_EQ(Complete(), "True RolloutComplete") << "the condition is from the status before the edit";
   world_.cluster.SetFaults(nullptr);
   Look();
-  EXPECT_EQ(Complete(), "False RollingOut") << "a is not healthy yet";
+  EXPECT_EQ(Complete(), "False RollingOut") << "pool a is not healthy yet";
   Heal("a");
   Look();
   EXPECT_EQ(Complete(), "True RolloutComplete");
@@ -340,7 +340,7 @@ TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNever
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-// The condition does not depend on the answers before the rejection.
+// The condition does not depend on the responses before the rejection.
 TEST_P(CompletedRolloutTest, RejectedWorkloadsOfNewPoolsAreFailuresOfTheRollout) {
   for (const bool rolling : {false, true}) {
     for (const bool error_first : {false, true}) {
@@ -381,7 +381,7 @@ TEST_P(CompletedRolloutTest, RejectedRecreationOfAWorkloadCausesNoRollback) {
     ASSERT_NO_FATAL_FAILURE(RolledOutWithout("c"));
     RejectCreations();
     world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
-    LiveOn();
+    ReconcileForTwelveMinutes();
     EXPECT_FALSE(IsMarkedFailed());
     EXPECT_EQ(Images(), "a=2 c=1");
   });

@@ -26,7 +26,7 @@ TEST_P(RolloutEdgeCasesTest, ANewTemplateDuringASoakUpdatesOnePoolAtATime) {
   EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1 e=1");
   Heal("a");
   Wait(seconds(2));
-  EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1 e=1") << "a soaks";
+  EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1 e=1") << "pool a is soaking";
   Wait(seconds(4));
   EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1");
 }
@@ -71,7 +71,7 @@ TEST_P(RolloutEdgeCasesTest, PoolThatWasUnhealthyBeforeTheUpdateDoesNotStopTheRo
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
   world_.SetImage("app:2");
   Look();
-  EXPECT_EQ(Images(), "a=1 b=1 c=2") << "its group is closed, so it takes no slot";
+  EXPECT_EQ(Images(), "a=1 b=1 c=2") << "the group of the unhealthy pool has not started, so the pool takes no slot";
 }
 
 TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
@@ -178,7 +178,7 @@ TEST_P(RolloutEdgeCasesTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAPoolThatThePartitionExcludesIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAPoolThatThePartitionExcludesIsNotAFailure) {
   Deployed({"a", "b", "c"});
   RejectUpdatesOf("c");
   Break("c");
@@ -190,7 +190,7 @@ TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAPoolThatThePartitionExcludesIsNoFai
   Heal("c");
   world_.cluster.SetFaults(nullptr);
   Look();
-  EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
+  EXPECT_EQ(Images(), "a=2 b=1 c=1") << "the partition excludes pool c, and pool a is updated";
 }
 
 TEST_P(RolloutEdgeCasesTest, APoolWithAnInvalidNameNeedsNoApproval) {
@@ -215,7 +215,7 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   world_.Restart();
   Heal("b");
   Look();
-  EXPECT_EQ(Images(), "a=2 b=2 c=2 new=2") << "it takes no slot";
+  EXPECT_EQ(Images(), "a=2 b=2 c=2 new=2") << "the new pool takes no slot";
   Heal("c");
   Wait(seconds(60));
   EXPECT_FALSE(IsMarkedFailed());
@@ -245,7 +245,7 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolWhoseCreationIsRetriedIsStillNew) {
       EXPECT_EQ(Images(), "a=2 b=1 new=2");
       Heal("a");
       Step();
-      EXPECT_EQ(Images(), "a=2 b=2 new=2") << "it takes no slot";
+      EXPECT_EQ(Images(), "a=2 b=2 new=2") << "the new pool takes no slot";
       Heal("b");
       Wait(seconds(60));
       EXPECT_FALSE(IsMarkedFailed());
@@ -337,7 +337,7 @@ TEST_P(RolloutEdgeCasesTest, RolloutContinuesAfterAnUpgradeFromTheStatusOfThePre
   EXPECT_EQ(Images(), "a=2 b=1 c=1");
   EXPECT_EQ(Phase("a"), "Soaking");
   Wait(seconds(20));
-  EXPECT_EQ(Images(), "a=2 b=2 c=1") << "the soak went on";
+  EXPECT_EQ(Images(), "a=2 b=2 c=1") << "the soak continued during the upgrade";
 }
 
 TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
@@ -362,7 +362,7 @@ TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
 // The pool has never soaked, so only its own health can show a new leader that its failure counts.
 TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNextLeaderToo) {
   for (const bool goes_offline : {false, true}) {
-    SCOPED_TRACE(goes_offline ? "it goes offline" : "it becomes unhealthy");
+    SCOPED_TRACE(goes_offline ? "the pool goes offline" : "the pool becomes unhealthy");
     Play([&] {
       Deployed({"a", "b"}, {{"minReadySeconds", 20}, {"progressDeadlineSeconds", 30}});
       world_.SetImage("app:2");
@@ -406,7 +406,7 @@ TEST_P(RolloutEdgeCasesTest, PoolThatIsScaledFromZeroSoaksAgain) {
     EXPECT_EQ(Phase("a"), "Soaking");
     Scale("a", 2);
     Step();
-    EXPECT_EQ(Phase("a"), "Unhealthy") << "its reason is not Scaling";
+    EXPECT_EQ(Phase("a"), "Unhealthy") << "the reason must not be Scaling";
     Heal("a");
     Step(50);
     EXPECT_EQ(Phase("a"), "Soaking");

@@ -76,7 +76,7 @@ class RolloutGatesTest : public ::testing::Test {
   RolloutDecision decision_;
 };
 
-TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
+TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNotAFailure) {
   Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b"), HealthyPool("c")});
   EXPECT_EQ(Steps(), ".U.");
   EXPECT_EQ(WaitingFor(0), "Window");
@@ -85,7 +85,7 @@ TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
   EXPECT_TRUE(decision_.pools[2].waits);
   EXPECT_EQ(decision_.failed, 0U);
   EXPECT_EQ(decision_.delayed, 1U);
-  EXPECT_EQ(decision_.state, RolloutState::kProgressing) << "b is updated";
+  EXPECT_EQ(decision_.state, RolloutState::kProgressing) << "pool b is updated";
 }
 
 TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemain) {
@@ -143,10 +143,10 @@ TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(decision_.group, 0U);
   EXPECT_EQ(WaitingFor(1), "Group");
-  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "nothing but the gate of the other group is left";
+  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "only the closed gate of the other group delays this pool";
   Decide({OutsideWindow(HealthyPool("a")), Updating(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kProgressing);
-  EXPECT_TRUE(decision_.pools[2].waits) << "b makes progress";
+  EXPECT_TRUE(decision_.pools[2].waits) << "pool b makes progress";
   EXPECT_FALSE(decision_.pools[2].waits_for_user);
 }
 
@@ -154,7 +154,7 @@ TEST_F(RolloutGatesTest, PoolOfALaterGroupWaitsForItsGroupBeforeItsWindow) {
   Decide({HealthyPool("a"), OutsideWindow(HealthyPool("b", 1))});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
-  EXPECT_EQ(decision_.delayed, 0U) << "its group is not open";
+  EXPECT_EQ(decision_.delayed, 0U) << "the pool's group has not started";
 }
 
 TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
@@ -166,7 +166,7 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
   EXPECT_EQ(WaitingFor(0), "Window");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   Decide({offline, Updated(HealthyPool("b")), HealthyPool("c", 1)});
-  EXPECT_EQ(Steps(), "..U") << "its group is done without it";
+  EXPECT_EQ(Steps(), "..U") << "the group is done without the offline pool";
   offline.outside_window = false;
   Decide({offline, Updated(HealthyPool("b")), Updated(HealthyPool("c", 1))});
   EXPECT_EQ(Steps(), "U..");
@@ -201,7 +201,7 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
       input_.target_is_current = false;
       Decide({pool, Updated(HealthyPool("b"))});
       EXPECT_EQ(Steps(), outside ? ".." : "U.") << outside << rejected;
-      EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
+      EXPECT_EQ(WaitingFor(0), "") << "the pool's write was rejected";
       EXPECT_EQ(decision_.delayed, 0U);
       EXPECT_NE(decision_.state, RolloutState::kWaitingForWindow);
       input_.target_is_current = true;
@@ -262,7 +262,7 @@ TEST_F(RolloutGatesTest, ApprovedGroupDoesNotBeginWhileItsGatesAreClosed) {
   input_.approved = {"first"};
   Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
-  EXPECT_TRUE(decision_.begun.empty()) << "its approval may be withdrawn";
+  EXPECT_TRUE(decision_.begun.empty()) << "a user may still withdraw the approval";
   Decide({HealthyPool("a"), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.begun, std::set<std::string>{"first"});
 }
@@ -274,7 +274,7 @@ TEST_F(RolloutGatesTest, OfflinePoolThatWaitsBehindAClosedWindowDoesNotCountAsPr
   Decide({OutsideWindow(HealthyPool("a")), offline});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(Steps(), "..");
-  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "no tool waits for days";
+  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "a tool must not wait until the window opens";
 }
 
 TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
@@ -332,13 +332,13 @@ TEST_F(RolloutGatesTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItsGateIsClo
   broken.healthy = false;
   broken.overdue = true;
   Decide({broken, HealthyPool("b")});
-  EXPECT_EQ(Steps(), "U.") << "it goes first, in the slot that it takes";
+  EXPECT_EQ(Steps(), "U.") << "the unhealthy pool is updated first, in the slot that it takes";
   Decide({OutsideWindow(broken), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_EQ(decision_.failed, 0U);
   broken.overdue = false;
   Decide({OutsideWindow(broken), HealthyPool("b")});
-  EXPECT_EQ(Steps(), "..") << "it is unavailable for now";
+  EXPECT_EQ(Steps(), "..") << "the unavailable pool takes the slot";
 }
 
 TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGatesAreOpen) {
@@ -406,7 +406,7 @@ TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
   RolloutPool changed = OutsideWindow(HealthyPool("a"));
   changed.pool_changed = true;
   Decide({changed});
-  EXPECT_EQ(Steps(), "U") << "it is on the other revision";
+  EXPECT_EQ(Steps(), "U") << "the pool has the failed revision";
 }
 
 class GroupBudgetTest : public RolloutGatesTest {
@@ -477,7 +477,7 @@ TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
   EXPECT_NE(decision_.state, RolloutState::kBudgetExceeded);
 }
 
-TEST_F(GroupBudgetTest, PoolsOutsideTheirWindowsAreNoFailuresOfTheirGroup) {
+TEST_F(GroupBudgetTest, PoolsOutsideTheirWindowsAreNotFailuresOfTheirGroup) {
   strategy_.groups[0].max_failures = {0, false};
   RolloutPool broken = OutsideWindow(HealthyPool("a"));
   broken.healthy = false;

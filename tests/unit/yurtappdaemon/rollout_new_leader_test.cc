@@ -84,7 +84,7 @@ TEST_P(RolloutNewLeaderTest, RollsBackToARevisionThatTheCacheLacks) {
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
-TEST_P(RolloutNewLeaderTest, DoesNotAskAgainForACurrentRevisionThatIsGone) {
+TEST_P(RolloutNewLeaderTest, DoesNotReadACurrentRevisionThatIsGoneAgain) {
   Deployed({"a", "b"}, {{"maxUnavailable", 2}});
   const std::string good = Current();
   world_.SetImage("app:2");

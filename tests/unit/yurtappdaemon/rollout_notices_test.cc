@@ -111,7 +111,7 @@ TEST_F(RolloutNoticesTest, WaitForApprovalAfterAPauseHasTheTimeOfTheWait) {
   EXPECT_EQ(sent_.back().time, now_);
   Restart();
   Become(status_);
-  EXPECT_EQ(sent_.back().time, std::nullopt) << "status does not show when it began";
+  EXPECT_EQ(sent_.back().time, std::nullopt) << "status does not show when the wait began";
 }
 
 TEST_F(RolloutNoticesTest, BeginIsSentEvenIfTheFirstObservedStageIsALaterOne) {
@@ -165,7 +165,7 @@ TEST_F(RolloutNoticesTest, ANewProcessResendsTheBeginAndTheCurrentStageWithTheSa
   EXPECT_THAT(Become(status_), ElementsAre("began", "stopped"));
   EXPECT_EQ(sent_[2].id, before[0].id);
   EXPECT_EQ(sent_[3].id, before[1].id);
-  EXPECT_EQ(sent_[2].time, std::nullopt) << "status does not show when it began";
+  EXPECT_EQ(sent_[2].time, std::nullopt) << "status does not show when the wait began";
   EXPECT_THAT(Become(status_), IsEmpty());
 }
 

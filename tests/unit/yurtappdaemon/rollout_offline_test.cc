@@ -23,7 +23,7 @@ TEST_P(RolloutEdgeCasesTest, RolloutStopsAndRollsBackIfAPoolGoesOfflineDuringIts
     EXPECT_EQ(world_.Status()["updatedPools"], 0);
     if (restarts) world_.Restart();
     Wait(seconds(90));
-    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1") << "it keeps its slot";
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1") << "pool a keeps its slot";
     Wait(seconds(20));
     EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
     EXPECT_TRUE(IsMarkedFailed());
@@ -45,7 +45,7 @@ TEST_P(RolloutEdgeCasesTest, AnOfflinePoolThatReturnsGetsNoNewDeadline) {
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RolloutEdgeCasesTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
+TEST_P(RolloutEdgeCasesTest, AnOutageOfOtherPoolsIsNotAFailureOfTheRevision) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
@@ -104,10 +104,10 @@ TEST_P(RolloutEdgeCasesTest, AStaleCacheOfNodePoolsDoesNotMarkARevisionFailed) {
   EXPECT_EQ(Progressing(), "True SitesOffline");
   for (const char* pool : {"b", "c", "d"}) Return(pool);
   Wait(seconds(200));
-  EXPECT_TRUE(IsMarkedFailed()) << "b is online, and still not healthy";
+  EXPECT_TRUE(IsMarkedFailed()) << "pool b is online, and still not healthy";
 }
 
-TEST_P(RolloutEdgeCasesTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
+TEST_P(RolloutEdgeCasesTest, PoolsThatWereOfflineBeforeTheUpdateAreNotAnOutage) {
   Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
   GoOffline("c");
   GoOffline("d");
@@ -162,7 +162,7 @@ TEST_P(RolloutEdgeCasesTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
   EXPECT_TRUE(tolerates("d"));
 }
 
-TEST_P(RolloutEdgeCasesTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, APoolThatWasOfflineBeforeItsUpdateIsNotAFailure) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   GoOffline("c");
   Look();
@@ -277,7 +277,7 @@ TEST_P(RolloutEdgeCasesTest, OutageDoesNotResetTheDeadlineOfAPoolThatWentDark) {
     Return("d");
     Step();
     Step();
-    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded") << "a was offline for its whole time before the outage";
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded") << "pool a exceeded its deadline before the outage";
     EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1");
   });
 }
@@ -315,14 +315,14 @@ TEST_P(RolloutEdgeCasesTest, ChangeOfAPoolThatWentDarkDoesNotExcuseIt) {
     EXPECT_TRUE(Tolerates("a"));
     Step();
     EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
-    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    EXPECT_EQ(Images(), "a=2 b=1") << "pool a keeps its slot";
     Step(60);
     Step();
     EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
   });
 }
 
-TEST_P(RolloutEdgeCasesTest, PoolThatJoinsWithoutNodesIsNoOutage) {
+TEST_P(RolloutEdgeCasesTest, PoolThatJoinsWithoutNodesIsNotAnOutage) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"groups", {{{"name", "canary"}, {"pools", {"a"}}}}}});
     world_.SetImage("app:2");
@@ -368,7 +368,7 @@ TEST_P(RolloutEdgeCasesTest, ClockThatIsSetForwardMakesNoOutage) {
   Look();
   GoOffline("a");
   Look();
-  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate") << "c was offline before the update";
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate") << "pool c was offline before the update";
 }
 
 TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAnOfflinePoolEndsTheRolloutWithAFailure) {
@@ -402,7 +402,7 @@ TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAnOfflinePoolEndsTheRolloutWithAFail
   }
 }
 
-TEST_P(RolloutEdgeCasesTest, MissingRightToWriteAnOfflinePoolIsNoFailureOfTheRevision) {
+TEST_P(RolloutEdgeCasesTest, MissingPermissionToWriteAnOfflinePoolIsNotAFailureOfTheRevision) {
   Deployed({"a", "b"});
   GoOffline("b");
   Look();

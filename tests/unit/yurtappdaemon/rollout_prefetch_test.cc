@@ -102,7 +102,7 @@ TEST_F(RolloutPrefetchTest, FirstGroupWithPoolsDoesNotWaitForImages) {
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
   Decide({Pool("a"), Pool("b")});
-  EXPECT_EQ(Steps(), "UU") << "the first group has no pools, so theirs is the first one that has";
+  EXPECT_EQ(Steps(), "UU") << "their group is the first one with pools";
 }
 
 TEST_F(RolloutPrefetchTest, PoolsOfLaterGroupsPullWhenTheFirstGroupHasSucceeded) {
@@ -145,7 +145,7 @@ TEST_F(RolloutPrefetchTest, PoolsOutsideTheirWindowsPullInTheOrderOfTheOpenings)
   EXPECT_EQ(Steps(), "..PP");
   EXPECT_EQ(WaitingFor(2), "Window");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
-  EXPECT_EQ(decision_.without_images, 0U) << "they wait for their windows";
+  EXPECT_EQ(decision_.without_images, 0U) << "the pools wait for their windows";
 }
 
 TEST_F(RolloutPrefetchTest, PoolsWhoseWindowsAreOpenPullFirst) {
@@ -153,7 +153,7 @@ TEST_F(RolloutPrefetchTest, PoolsWhoseWindowsAreOpenPullFirst) {
   EXPECT_EQ(Steps(), "...PP");
 }
 
-TEST_F(RolloutPrefetchTest, APullThatExceedsItsTimeOutDelaysNoOtherPool) {
+TEST_F(RolloutPrefetchTest, APullThatExceedsItsTimeoutDelaysNoOtherPool) {
   Decide({Canary(), Pool("a", NewImages::kLate), Pool("b", NewImages::kLate), Pool("c"), Pool("d"), Pool("e")});
   EXPECT_EQ(Steps(), ".PPPP.");
   EXPECT_EQ(WaitingFor(1), "Prefetch");
@@ -166,7 +166,7 @@ TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWaitForImages) {
   Decide({Canary(), offline});
   EXPECT_EQ(Steps(), ".U");
   Decide({Canary(), offline, Pool("b")});
-  EXPECT_EQ(Steps(), "..P") << "they come after the online pools of their group";
+  EXPECT_EQ(Steps(), "..P") << "offline pools are updated after the online pools of their group";
   EXPECT_EQ(WaitingFor(1), "Group");
 }
 

@@ -29,7 +29,7 @@ class RolloutRejectionTest : public RollingUpdateTest {
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutRejectionTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RolloutRejectionTest, RejectedCreationFromCurrentRevisionIsNoFailureOfTheNewOne) {
+TEST_P(RolloutRejectionTest, RejectedCreationFromCurrentRevisionIsNotAFailureOfTheNewOne) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     const std::string current = Current();
@@ -68,7 +68,7 @@ TEST_P(RolloutRejectionTest, RejectedCreationInTheFirstRolloutIsAFailure) {
   });
 }
 
-TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
+TEST_P(RolloutRejectionTest, RetryWithAnInconclusiveResponseDoesNotResumeTheRollout) {
   for (const HttpResponse& unclear :
        {StatusResponse(500, "InternalError", "etcd is away"), StatusResponse(409, "Conflict", "changed"),
         StatusResponse(500, "InternalError", "failed calling webhook \"policy\": connection refused")}) {
@@ -167,7 +167,7 @@ TEST_P(RolloutRejectionTest, CreationFromCurrentRevisionDoesNotResumeTheRolloutT
   }
 }
 
-TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
+TEST_P(RolloutRejectionTest, CorrectedOverrideIsNotAFailureWhileThePoolWaits) {
   Play([&] {
     Deployed(
         {"a", "b"},
@@ -228,7 +228,7 @@ TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWit
   for (int i = 0; i < 3; ++i) {
     const auto unmarked = world_.Reconcile();
     ASSERT_FALSE(unmarked);
-    EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "which is retried every second";
+    EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "a conflict would be retried every second";
   }
   EXPECT_EQ(Images(), "a=bad b=1");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
@@ -292,7 +292,7 @@ TEST_P(RolloutRejectionTest, ReplicasThatAWebhookFailsAreRollingOut) {
 }
 
 // While an apiserver starts, its admission plugins respond with 403 until they have read their objects.
-TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNoFailureOfTheRevision) {
+TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNotAFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     RejectUpdatesOf("a", StatusResponse(403, "Forbidden",

@@ -20,29 +20,29 @@ RollingUpdate TwoGroups() {
   return strategy;
 }
 
-TEST(RolloutTest, PoolBlockedByAFaultOutsideTheRevisionDoesNotBlockTheOthers) {
+TEST(RolloutTest, PoolBlockedByAProblemOutsideTheRevisionDoesNotBlockTheOthers) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
   input.pools[0].update_blocked = true;
   RolloutDecision decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[0].step, Step::kNone) << "the slot is another's";
+  EXPECT_EQ(decision.pools[0].step, Step::kNone) << "pool b has the slot";
   EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
   EXPECT_EQ(decision.pools[2].step, Step::kNone);
 
   input.pools[1].on_target = input.pools[1].updated = true;
   decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[2].step, Step::kUpdate) << "its group is done";
+  EXPECT_EQ(decision.pools[2].step, Step::kUpdate) << "the group before it is done";
   EXPECT_EQ(decision.pools[0].step, Step::kNone);
 
   input.pools[2].on_target = input.pools[2].updated = true;
   decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "it is tried again when no other pool needs the slot";
+  EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "the failed update is retried when no other pool needs the slot";
   EXPECT_EQ(decision.failed, 0U);
 }
 
 // A held pool is ignored in its group, in each state of the pool.
-TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
+TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNotAFailure) {
   const auto held = [](auto change) {
     RolloutPool pool = Healthy("a");
     pool.held = true;
@@ -94,7 +94,8 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
       (rejected ? failed.rejected : failed.unrenderable) = true;
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.failed, 1U);
-      EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when no other pool needs the slot";
+      EXPECT_EQ(decision.pools[0].step, Step::kNone)
+          << "the failed update is retried when no other pool needs the slot";
       EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << exists << rejected;
     }
   }
@@ -128,7 +129,7 @@ TEST(RolloutTest, NextGroupDoesNotStartIfAGroupHasTooManyFailures) {
   EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(decision.failed_group, 0U);
   EXPECT_EQ(decision.group, 0U);
-  EXPECT_EQ(decision.failed, 1U) << "the rejected update is not tried, so it is no failure";
+  EXPECT_EQ(decision.failed, 1U) << "the rejected update is not retried, so it does not count as a failure";
   EXPECT_EQ(decision.pools[1].step, Step::kNone);
 }
 
@@ -145,10 +146,10 @@ TEST(RolloutTest, APercentageOfAGroupCountsAllItsPools) {
   input.pools[0].offline = false;
   const RolloutDecision decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[2].step, Step::kUpdate);
-  EXPECT_EQ(decision.pools[3].step, Step::kNone) << "two of four";
+  EXPECT_EQ(decision.pools[3].step, Step::kNone) << "50 % of a group of four pools is two";
 }
 
-TEST(RolloutTest, PoolThatWasUnhealthyBeforeAFaultOutsideTheRevisionBlockedItTakesNoSlot) {
+TEST(RolloutTest, PoolThatWasUnhealthyBeforeAProblemOutsideTheRevisionBlockedItTakesNoSlot) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b")};
@@ -163,7 +164,7 @@ TEST(RolloutTest, RejectedUpdateIsNotRetriedIfOtherFailuresHaveStoppedTheRollout
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
   input.pools[0].rejected = true;
-  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "its rejection alone has stopped the rollout";
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "only this rejection has stopped the rollout";
   RolloutPool& failed = input.pools[1];
   failed.on_target = failed.updated = failed.overdue = true;
   failed.healthy = failed.soaked = false;
@@ -243,7 +244,7 @@ TEST(RolloutTest, FailedPoolTakesNoSlotOfAnUpdateAfterTheRollout) {
 }
 
 // The writes of pool a always fail. The writes of the other pools failed only for a while.
-TEST(RolloutTest, FailedUpdatesTakeTurns) {
+TEST(RolloutTest, FailedUpdatesAreRetriedInTurn) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.has_current = true;
@@ -290,7 +291,7 @@ TEST(RolloutTest, NewPoolThatCannotBeUpdatedAgainKeepsNoGroupWaiting) {
     changed.exists = changed.joining = changed.updated = changed.label_names_target = changed.pool_changed = true;
     EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup);
     changed.write_failed = true;
-    EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup) << "the cause may concern all pools";
+    EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup) << "the cause may affect all pools";
     changed.write_failed = false;
     (rejected ? changed.rejected : changed.unrenderable) = true;
     const RolloutDecision decision = DecideRollout(input);

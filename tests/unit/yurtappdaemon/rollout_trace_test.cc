@@ -168,7 +168,7 @@ TEST_F(RolloutTraceTest, ANewProcessContinuesTheTrace) {
   memory_ = {};
   SetPool("b", PoolPhase::kUpdating, 14);
   Report("RollingOut", 14);
-  EXPECT_THAT(Take(), ElementsAre("wait b 10-14")) << "a is done";
+  EXPECT_THAT(Take(), ElementsAre("wait b 10-14")) << "pool a is done";
   memory_ = {};
   Complete(15);
   EXPECT_THAT(Take(), ElementsAre("update b 14-15", "pool b 10-15", "rollout RolloutComplete 10-15"));

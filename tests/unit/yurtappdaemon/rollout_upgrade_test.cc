@@ -190,7 +190,7 @@ TEST_P(RolloutUpgradeTest, ConditionCompleteThatThePreviousVersionKeptDoesNotCou
   }
 }
 
-TEST_P(RolloutUpgradeTest, BadRevisionFailsThoughThePreviousVersionKeptConditionComplete) {
+TEST_P(RolloutUpgradeTest, BadRevisionFailsAlthoughThePreviousVersionKeptConditionComplete) {
   UpgradeAt(AllUpdated(), true);
   Wait(seconds(110));
   EXPECT_TRUE(IsMarkedFailed());

@@ -288,7 +288,7 @@ TEST_F(ServicesTest, RejectedServiceFailsItsPool) {
   EXPECT_EQ(PortOf("a"), 80);
   EXPECT_EQ(PortOf("b"), 90);
   EXPECT_NE(PoolStatus(world_.Status(), "a")["revision"], world_.Status()["updateRevision"])
-      << "a pool moves with its Service";
+      << "the workload is not updated without its Service";
 }
 
 TEST_F(ServicesTest, ServiceIsUpdatedWithItsPoolAndNeedsNoSoak) {
@@ -341,10 +341,10 @@ TEST_F(ServicesTest, AWorkloadThatLostItsLabelKeepsTheServiceOfItsRevision) {
   world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
   world_.Reconcile();
   EXPECT_EQ(world_.Workload("b")["metadata"]["labels"][kPoolNameLabel], "b");
-  EXPECT_EQ(PortOf("b"), 80) << "b waits for its update";
+  EXPECT_EQ(PortOf("b"), 80) << "pool b waits for its update";
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
   world_.Reconcile();
-  EXPECT_EQ(PortOf("b"), 90) << "the new workload is of the new revision";
+  EXPECT_EQ(PortOf("b"), 90) << "the new workload has the new revision";
 }
 
 TEST_F(ServicesTest, PausedDaemonRepairsServicesAndDoesNotUpdateThem) {
@@ -420,7 +420,7 @@ TEST_F(ServicesTest, NewStatefulSetWithoutAServiceNameGetsTheNameOfItsPoolsServi
   SetPort(80);
   world_.AddPool("b");
   EXPECT_LE(world_.Converge(), 5);
-  EXPECT_EQ(StringAt(world_.Workload("a"), {"spec", "serviceName"}), "") << "it was made without";
+  EXPECT_EQ(StringAt(world_.Workload("a"), {"spec", "serviceName"}), "") << "serviceName is immutable";
   EXPECT_EQ(StringAt(world_.Workload("b"), {"spec", "serviceName"}), ServiceOf("b"));
   TakeTemplateAway();
   EXPECT_LE(world_.Converge(), 5);

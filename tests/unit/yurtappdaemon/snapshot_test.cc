@@ -24,7 +24,7 @@ Json Deployment(const Json& status, std::int64_t replicas = 2) {
 WorkloadState StateOf(const Json& workload) {
   const WorkloadState state = MakeWorkload(workload).state();
   const StoredObject whole(workload, workload["kind"] == "Deployment" ? ProjectDeployment : ProjectStatefulSet);
-  EXPECT_TRUE(state == *static_cast<const WorkloadState*>(whole.projection())) << "something is not projected";
+  EXPECT_TRUE(state == *static_cast<const WorkloadState*>(whole.projection())) << "a field is not projected";
   return state;
 }
 
@@ -77,7 +77,7 @@ TEST(DaemonProjectionTest, ProjectedPartsContainAllFieldsThatAreRead) {
 }
 
 TEST(PoolProjectionTest, PoolThatCountsZeroReadyNodesIsOffline) {
-  EXPECT_FALSE(AsPool(MakePool(PoolJson("a"))).pool.offline) << "one without counts is not";
+  EXPECT_FALSE(AsPool(MakePool(PoolJson("a"))).pool.offline) << "a pool without counts is not offline";
   EXPECT_TRUE(AsPool(MakePool(OfflinePoolJson("a"))).pool.offline);
 }
 
@@ -108,7 +108,7 @@ TEST(WorkloadStateTest, ADeploymentIsHealthyWhenKubectlRolloutStatusSucceeds) {
       {"nonsense", {{"observedGeneration", "3"}, {"replicas", Json::array()}}, false},
   };
   for (const HealthCase& c : cases) EXPECT_EQ(StateOf(Deployment(c.status)).healthy, c.healthy) << c.name;
-  EXPECT_TRUE(StateOf(Deployment({{"observedGeneration", 3}}, 0)).healthy) << "zero replicas wanted";
+  EXPECT_TRUE(StateOf(Deployment({{"observedGeneration", 3}}, 0)).healthy) << "the spec has zero replicas";
 }
 
 TEST(WorkloadStateTest, ProgressDeadlineExceededCountsOnlyForItsGeneration) {
@@ -146,14 +146,15 @@ TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
   const Json old_left = {{"currentRevision", "r1"}, {"updatedReplicas", 1}};
   EXPECT_TRUE(healthy(nullptr, Json::object()));
   EXPECT_FALSE(healthy(nullptr, old_left));
-  EXPECT_TRUE(healthy(partition, old_left)) << "what its own partition holds back is no lack";
+  EXPECT_TRUE(healthy(partition, old_left)) << "pods below the StatefulSet's own partition need no update";
   EXPECT_FALSE(healthy(partition, {{"currentRevision", "r1"}, {"updatedReplicas", 0}}));
   // After an undo in the middle of an update, currentRevision and updateRevision are equal immediately.
-  EXPECT_FALSE(healthy(nullptr, {{"updatedReplicas", 1}})) << "a pod of the undone template is left";
+  EXPECT_FALSE(healthy(nullptr, {{"updatedReplicas", 1}})) << "a pod still has the undone template";
   EXPECT_FALSE(healthy(partition, {{"updatedReplicas", 0}}));
   EXPECT_EQ(state_of(nullptr, {{"updatedReplicas", 1}}).steady_replicas, -1);
-  EXPECT_EQ(state_of(nullptr, Json::object(), 3).steady_replicas, 2) << "it scales up, and no old pod is left";
-  EXPECT_TRUE(healthy({{"type", "OnDelete"}}, old_left)) << "OnDelete holds all back";
+  EXPECT_EQ(state_of(nullptr, Json::object(), 3).steady_replicas, 2)
+      << "the StatefulSet scales up, and no pod has the old template";
+  EXPECT_TRUE(healthy({{"type", "OnDelete"}}, old_left)) << "with OnDelete, no pod needs an update";
   EXPECT_FALSE(healthy(nullptr, {{"readyReplicas", 1}}));
   EXPECT_FALSE(healthy(nullptr, {{"availableReplicas", 1}}));
   EXPECT_FALSE(healthy(nullptr, {{"replicas", 3}}));
@@ -163,7 +164,7 @@ TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
 TEST(WorkloadStateTest, PoolIsReadFromTheImmutableSelectorNotFromTheLabel) {
   Json workload = Deployment(Json::object());
   workload["metadata"]["labels"] = {{kPoolNameLabel, "edited"}};
-  EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "the only word there is";
+  EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "without the selector, the label is used";
   workload["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "a";
   EXPECT_EQ(MakeWorkload(workload).pool, "a");
 }
@@ -225,7 +226,7 @@ TEST(WorkloadStateTest, MessageOfARejectedPodOmitsPartsThatChange) {
     return *static_cast<const WorkloadState*>(projection.get());
   };
   EXPECT_EQ(state_of("web-a", "1").rejection, "exceeded quota: q, requested: pods=1, limited: pods=2");
-  EXPECT_TRUE(state_of("web-a", "1") == state_of("web-b", "2")) << "another try is no news";
+  EXPECT_TRUE(state_of("web-a", "1") == state_of("web-b", "2")) << "a further rejected attempt is not a change";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   const Json status = scene.Status();
   EXPECT_EQ(status["offlinePools"], 501);
   EXPECT_THAT(status["pools"], SizeIs(500));
-  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy first";
+  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy pools must be first";
   EXPECT_EQ(status["pools"][1]["phase"], "Offline");
 }
 
@@ -38,15 +38,15 @@ TEST(StatusTest, ListHas500PoolsWithUnhealthyOnesFirstAndCountersAreExact) {
   EXPECT_THAT(status["pools"], SizeIs(500));
   EXPECT_THAT(status["nodepools"], SizeIs(500));
   EXPECT_THAT(status["workloadSummary"], SizeIs(500));
-  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy first";
-  EXPECT_EQ(status["pools"][1]["name"], "p1000") << "then by name";
+  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy pools must be first";
+  EXPECT_EQ(status["pools"][1]["name"], "p1000") << "the other pools must be sorted by name";
   EXPECT_EQ(status["nodepools"][0], "p1000");
 
   scene.objects.pools.resize(500);
   scene.objects.workloads.resize(500);
   const Json small = scene.Status();
   EXPECT_FALSE(small.contains("poolsTruncated"));
-  EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "taken away";
+  EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "the field must be removed";
 }
 
 TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
@@ -85,7 +85,7 @@ TEST(StatusTest, PoolThatATruncatedListOfUnhealthyPoolsOmitsStaysUpdating) {
 }
 
 // The message shows a new leader that the revision is not the cause.
-TEST(StatusTest, TruncatedMessageAboutAMissingRightIsNoFailureOfTheRevision) {
+TEST(StatusTest, TruncatedMessageAboutAMissingPermissionIsNotAFailureOfTheRevision) {
   Scene scene;
   for (int i = 0; i < 500; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
   scene.objects.Deployed();

@@ -18,7 +18,7 @@ TEST(StatusPatchTest, ContainsTheTopLevelFieldsThatDifferAndTheUid) {
   const Json before = {{"readyPools", 1}, {"replicas", 4}, {"theirs", true}, {"pools", {{{"name", "a"}}}}};
   Json after = before;
   after.erase("theirs");
-  EXPECT_TRUE(PatchOf(before, after).is_null()) << "a field of another writer stays";
+  EXPECT_TRUE(PatchOf(before, after).is_null()) << "a field of another client stays";
   after["readyPools"] = 2;
   after["pools"] = Json::array();
   EXPECT_EQ(PatchOf(before, after),

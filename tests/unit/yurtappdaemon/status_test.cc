@@ -47,7 +47,8 @@ TEST(StatusTest, EveryFieldIsSetAfterARollout) {
   EXPECT_EQ(Says(status, "Degraded"), "False NoFailures");
   EXPECT_EQ(Says(status, "Paused"), "False NotPaused");
   EXPECT_EQ(ConditionOf(status, "Ready")["observedGeneration"], 1);
-  EXPECT_FALSE(ConditionOf(status, "WorkLoadUpdated").contains("observedGeneration")) << "upstream's stay as they were";
+  EXPECT_FALSE(ConditionOf(status, "WorkLoadUpdated").contains("observedGeneration"))
+      << "OpenYurt's conditions must not change";
 }
 
 struct PhaseCase {
@@ -154,7 +155,7 @@ TEST(StatusTest, OfflinePoolWithoutAWorkloadAfterARejectedWriteHasFailed) {
   EXPECT_EQ(Says(status, "Ready"), "True PoolsReady");
 }
 
-TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
+TEST(StatusTest, UnhealthyPoolHasTheProblemOfItsPods) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   MakeUnhealthy(scene.objects.workloads[0]);
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
@@ -165,10 +166,10 @@ TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
   EXPECT_EQ(PoolOf(status, "a")["message"], "no such image");
   EXPECT_EQ(PoolOf(status, "b")["state"], "Ready");
   EXPECT_FALSE(PoolOf(status, "b").contains("reason"));
-  EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "it has not failed yet";
+  EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "the pool has not failed yet";
 }
 
-TEST(StatusTest, PoolPastItsDeadlineHasTheFaultOfItsPodsAndTheDeadline) {
+TEST(StatusTest, PoolPastItsDeadlineHasTheProblemOfItsPodsAndTheDeadline) {
   Scene scene = Deployed({PoolJson("a")});
   ExceedDeadline(scene.objects.workloads[0]);
   scene.objects.workloads[0]["status"]["readyReplicas"] = 0;
@@ -179,9 +180,10 @@ TEST(StatusTest, PoolPastItsDeadlineHasTheFaultOfItsPodsAndTheDeadline) {
   EXPECT_EQ(PoolOf(status, "a")["reason"], "ImagePullBackOff");
   EXPECT_EQ(PoolOf(status, "a")["message"], "no such image; ReplicaSet has timed out progressing");
   EXPECT_EQ(Says(status, "WorkLoadFailure"), "True ImagePullBackOff");
-  EXPECT_EQ(Says(status, "Progressing"), "False ProgressDeadlineExceeded") << "as before";
+  EXPECT_EQ(Says(status, "Progressing"), "False ProgressDeadlineExceeded")
+      << "the deadline is still the reason of Progressing";
   scene.diagnoses["a"] = {kDegradedState, "", ""};
-  EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "nothing is wrong with the pods";
+  EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "the pods have no problem";
 }
 
 TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutAWorkloadHasNoState) {
@@ -205,7 +207,7 @@ TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
   EXPECT_EQ(status["updatedPools"], 0);
   EXPECT_EQ(status["readyPools"], 1);
   EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "a pause is excepted";
+  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "a pause does not make the daemon NotReady";
   EXPECT_EQ(Says(status, "Progressing"), "Unknown Paused");
   EXPECT_EQ(Says(status, "Paused"), "True SpecPaused");
 

@@ -106,7 +106,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsIfALaterPageHasAnUpdatedPodThatIsNotReady) {
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 601U);
 }
 
-TEST_F(StuckPodsTest, DeletesAtMost500PodsAtOnce) {
+TEST_F(StuckPodsTest, DeletesAtMost500PodsTogether) {
   for (int i = 0; i < 501; ++i) AddPod(i, "old", false);
   AddPod(501, "new", true);
   EXPECT_EQ(Replace().size(), 500U);
@@ -118,7 +118,7 @@ TEST_F(StuckPodsTest, DeletesAtMost500PodsAtOnce) {
 TEST_F(StuckPodsTest, DeletesOnlyTheFirstUnreadyPodUntilAnUpdatedPodIsReady) {
   for (const int ordinal : {0, 1, 2}) AddPod(ordinal, "old", false);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
-  EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 is not there yet";
+  EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 does not exist yet";
   AddPod(0, "new", false);
   EXPECT_THAT(Replace(), IsEmpty());
   EditPod(0, [](Json& pod) { pod["status"]["conditions"][0]["status"] = "True"; });
@@ -225,7 +225,7 @@ TEST_F(StuckPodsTest, KeepsAPodThatWasReadyJustNow) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
   world_.cluster.Edit(kPodType, {kNs, name_ + "-1"}, [](Json& pod) { pod["status"] = Json::object(); });
   world_.cluster.SetCreated(kPodType, {kNs, name_ + "-1"}, FormatTime(kSince + std::chrono::seconds(1)));
-  EXPECT_THAT(Replace(), IsEmpty()) << "just made, and no kubelet has seen it";
+  EXPECT_THAT(Replace(), IsEmpty()) << "the pod was just created, and no kubelet has observed it";
   world_.cluster.SetCreated(kPodType, {kNs, name_ + "-1"}, FormatTime(kSince));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
@@ -242,7 +242,7 @@ TEST_F(StuckPodsTest, KeepsPodsWhoseNodeIsLost) {
     pod["status"]["containerStatuses"][0]["ready"] = false;
     pod["status"]["conditions"][0]["reason"] = "ContainersNotReady";
   });
-  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "its node reports again, and the pod is not ready";
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "the node reports again, and the pod is not ready";
 }
 
 TEST_F(StuckPodsTest, DeletesAPodWhoseNodesClockIsFarAhead) {
@@ -343,7 +343,7 @@ TEST_F(NextStuckPoolsTest, SelectsAllPoolsInTurnAtALimitedRate) {
   }
   EXPECT_EQ(seen.size(), 50U);
   clock_.Advance(kStuckAfter);
-  EXPECT_EQ(Next().front(), "p0") << "the oldest look";
+  EXPECT_EQ(Next().front(), "p0") << "the pods of p0 were read first";
 }
 
 TEST(StuckPodsPaceTest, EventsOfANormalUpdateDoNotReadThePodsOfAllPoolsAgain) {
@@ -372,7 +372,7 @@ TEST(StuckPodsPaceTest, EventsOfANormalUpdateDoNotReadThePodsOfAllPoolsAgain) {
     EXPECT_TRUE(world.Reconcile());
     world.clock.Advance(std::chrono::milliseconds(200));
   }
-  EXPECT_GE(reads, 50) << "each pool once";
+  EXPECT_GE(reads, 50) << "the pods of each pool are read once";
   EXPECT_LE(reads, 70);
 }
 

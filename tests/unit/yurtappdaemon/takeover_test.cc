@@ -68,7 +68,8 @@ TEST_F(TakeoverTest, KeepsThePodTemplateIfTheNextRevisionDoesNotChangeIt) {
   ExpectAtRest();
   for (const std::string& pool : pools) {
     const Json now = Template(pool);
-    EXPECT_FALSE(now["metadata"]["labels"].contains(kRevisionLabel)) << "the pods restart anyway";
+    EXPECT_FALSE(now["metadata"]["labels"].contains(kRevisionLabel))
+        << "the update restarts the pods, so it may remove OpenYurt's label";
     EXPECT_EQ(now["spec"]["containers"][0]["image"], "app:3");
   }
 }
@@ -216,7 +217,7 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsAlthoughTheCacheLacksItsRevision) {
       world.Restart();
       world.stores().revisions.Replace(late, then);
       world.revisions_readable = false;
-      EXPECT_FALSE(world.Reconcile()) << "the next reconcile adopts the revision that this one has found";
+      EXPECT_FALSE(world.Reconcile()) << "the next reconcile adopts the revision that this reconcile has found";
       EXPECT_TRUE(world.Reconcile());
       world.revisions_readable = true;
       EXPECT_LE(world.Converge(), 8);
@@ -244,7 +245,7 @@ TEST_F(TakeoverTest, FreezeStopsTheRemainingAdoptionsThatUpdate) {
     world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
     world_.SyncAllButDeployments();
   });
-  EXPECT_FALSE(world_.Reconcile()) << "the freeze began meanwhile";
+  EXPECT_FALSE(world_.Reconcile()) << "the freeze began during the adoptions";
   std::vector<std::string> images;
   for (const Json& workload : world_.Workloads()) images.push_back(ImageOf(workload));
   EXPECT_THAT(images, ElementsAre("app:2", "app:1"));
@@ -252,7 +253,7 @@ TEST_F(TakeoverTest, FreezeStopsTheRemainingAdoptionsThatUpdate) {
   for (const Json& workload : world_.Workloads()) {
     EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], world_.uid);
   }
-  EXPECT_EQ(ImageOf(world_.Workloads()[1]), "app:1") << "adopted unchanged";
+  EXPECT_EQ(ImageOf(world_.Workloads()[1]), "app:1") << "the workload is adopted unchanged";
 }
 
 // The cache of a new leader does not show yet that the earlier leader has updated pool b.
@@ -358,7 +359,7 @@ TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCrea
     world.Restart();
     world.stores().deployments.Replace(late, then);
     world.SyncAllButDeployments();
-    EXPECT_FALSE(world.ReconcileWithOldCaches()) << "what it has found, the next plan looks at";
+    EXPECT_FALSE(world.ReconcileWithOldCaches()) << "the next plan adopts the orphans that this reconcile has found";
     EXPECT_TRUE(world.ReconcileWithOldCaches());
     EXPECT_THAT(world.Workloads(), SizeIs(2));
     EXPECT_LE(world.Converge(), 5);
@@ -421,7 +422,7 @@ TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
       world.SyncAllButDeployments();
       (void)world.ReconcileWithOldCaches();
     }
-    EXPECT_THAT(world.Workloads(), SizeIs(2)) << "nothing is made beside an orphan";
+    EXPECT_THAT(world.Workloads(), SizeIs(2)) << "no workload is created beside an orphan";
     EXPECT_LE(world.Converge(), 5);
     EXPECT_THAT(world.Workloads(), SizeIs(2));
     EXPECT_EQ(world.Status()["readyPools"], adopts_another ? 2 : 1);

@@ -53,7 +53,7 @@ TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
               "(Fri 06:00 UTC)");
     EXPECT_EQ(Complete(), "False WaitingForWindow");
     EXPECT_EQ(Ready(), "True PoolsReady");
-    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for days";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits until the opening";
     EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
     EXPECT_EQ(world_.Status()["failedPools"], 0);
     WaitUntil(kOpens);
@@ -98,7 +98,7 @@ TEST_P(WindowGateTest, UpdateStartsWithinASecondOfTheOpeningWithoutAnEvent) {
   EXPECT_EQ(last->after, Duration(seconds(1)));
   EXPECT_EQ(Images(), "a=1");
   WaitUntil("2026-01-02T06:00:01Z");
-  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+  EXPECT_EQ(Images(), "a=2") << "the operator requeued the daemon";
 }
 
 // The wall clock may jump, so the operator checks the time every minute, and not only at the opening.
@@ -125,7 +125,7 @@ TEST_P(WindowGateTest, WallClockThatIsSetBackClosesTheWindow) {
   world_.clock.SetWall(ParseTime("2026-01-02T05:00:00Z"));
   Heal("a");
   Step();
-  EXPECT_EQ(Phase("a"), "Ready") << "its update is not interrupted";
+  EXPECT_EQ(Phase("a"), "Ready") << "the update continues";
   EXPECT_EQ(Images(), "a=2 b=1");
   EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
   WaitUntil("2026-01-02T06:00:01Z");
@@ -159,7 +159,7 @@ TEST_P(WindowGateTest, RunningUpdateContinuesAfterTheWindowAndTheNextPoolWaits) 
     EXPECT_EQ(Images(), "a=2 b=1");
     WaitUntil("2026-01-02T07:00:00Z");
     Step();
-    EXPECT_EQ(Progressing(), "True RollingOut") << "a has to become healthy";
+    EXPECT_EQ(Progressing(), "True RollingOut") << "pool a is not healthy yet";
     EXPECT_EQ(WaitingFor("b"), "Window");
     Heal("a");
     Step();
@@ -207,7 +207,7 @@ TEST_P(WindowGateTest, WindowsOfThePoolReplaceThoseOfTheDaemon) {
     Heal("c");
     SetWindows("b", R"([{"start": "00:00", "duration": "24h"}])");
     Step();
-    EXPECT_EQ(Images(), "a=2 b=2 c=2") << "its annotation was changed";
+    EXPECT_EQ(Images(), "a=2 b=2 c=2") << "pool b has new windows";
   });
 }
 
@@ -230,7 +230,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
     Step();
     EXPECT_EQ(Complete(), "False PoolsHeld");
     EXPECT_EQ(Progressing(), "True PoolsHeld");
-    EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a") << "there is no annotation to release";
+    EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a") << "there is no annotation to remove";
     EXPECT_EQ(Ready(), "True PoolsReady");
     EXPECT_EQ(world_.Status()["failedPools"], 0);
     SetWindows("a", "[]");

@@ -163,10 +163,10 @@ TEST(WindowsTest, StartTimeThatOccursTwiceIsTheFirstOccurrence) {
   EXPECT_EQ(NextOpening(lisbon, "2026-10-25T00:00:00Z"), "2026-10-25T00:30:00Z (Sun 01:30 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(lisbon, "2026-10-25T00:49:59Z"));
   EXPECT_EQ(NextOpening(lisbon, "2026-10-25T00:50:00Z"), "2026-10-26T01:30:00Z (Mon 01:30 Europe/Lisbon)");
-  EXPECT_FALSE(IsOpen(lisbon, "2026-10-25T01:30:00Z")) << "the second time";
+  EXPECT_FALSE(IsOpen(lisbon, "2026-10-25T01:30:00Z")) << "the clock shows this time for the second time";
   const std::vector<UpdateWindow> sydney = {Window(2, 30, minutes(20), "Australia/Sydney")};
   EXPECT_EQ(NextOpening(sydney, "2026-04-04T15:00:00Z"), "2026-04-04T15:30:00Z (Sun 02:30 Australia/Sydney)");
-  EXPECT_FALSE(IsOpen(sydney, "2026-04-04T16:30:00Z")) << "the second time";
+  EXPECT_FALSE(IsOpen(sydney, "2026-04-04T16:30:00Z")) << "the clock shows this time for the second time";
   const std::vector<UpdateWindow> santiago = {Window(23, 30, minutes(20), "America/Santiago", kSat)};
   EXPECT_EQ(NextOpening(santiago, "2026-04-05T02:00:00Z"), "2026-04-05T02:30:00Z (Sat 23:30 America/Santiago)");
   EXPECT_EQ(NextOpening(santiago, "2026-04-05T03:30:00Z"), "2026-04-12T03:30:00Z (Sat 23:30 America/Santiago)");
@@ -204,11 +204,11 @@ TEST(WindowsTest, WindowBeforeASkippedDayStaysOpenForItsDuration) {
   const std::vector<UpdateWindow> thursday = {Window(23, 0, hours(24), "Pacific/Apia", 16)};
   EXPECT_EQ(NextOpening(thursday, "2011-12-30T08:59:59Z"), "2011-12-30T09:00:00Z (Thu 23:00 Pacific/Apia)");
   EXPECT_TRUE(IsOpen(thursday, "2011-12-30T09:00:00Z"));
-  EXPECT_TRUE(IsOpen(thursday, "2011-12-31T08:59:59Z")) << "Saturday 22:59 on the wall, two dates later";
+  EXPECT_TRUE(IsOpen(thursday, "2011-12-31T08:59:59Z")) << "the local time is Saturday 22:59, two dates later";
   EXPECT_FALSE(IsOpen(thursday, "2011-12-31T09:00:00Z"));
 }
 
-TEST(WindowsTest, WindowOfAnUnknownZoneIsClosedAndTheFaultNamesTheZone) {
+TEST(WindowsTest, WindowOfAnUnknownZoneIsClosedAndTheErrorNamesTheZone) {
   const std::vector<UpdateWindow> windows = {Window(0, 0, hours(24), "Europe/Atlantis")};
   const WindowState state = WindowsAt(windows, "", At("2026-01-02T03:04:05Z"));
   EXPECT_FALSE(state.open);

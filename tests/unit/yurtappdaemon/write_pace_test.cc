@@ -81,7 +81,7 @@ TEST_F(WritePaceTest, SlowRejectionsAreRetriedLessAndLessOften) {
   EXPECT_LE(tries_, 20) << "the delay grows to 5 minutes";
 }
 
-TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
+TEST_F(WritePaceTest, AChangedWriteIsSentImmediately) {
   Reject({"b"});
   TriesAfter(std::chrono::seconds(40));
   tries_ = 0;
@@ -94,7 +94,7 @@ TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
   EXPECT_EQ(tries_, 1);
   world_.clock.Advance(std::chrono::seconds(1));
   world_.Reconcile();
-  EXPECT_EQ(tries_, 2) << "its row is a new one";
+  EXPECT_EQ(tries_, 2) << "the changed write starts with a short delay";
 }
 
 TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
@@ -114,7 +114,7 @@ TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
   EXPECT_EQ(world_.Status()["failedPools"], 1);
 }
 
-TEST_F(WritePaceTest, WriteForAPoolThatReturnsIsSentAtOnce) {
+TEST_F(WritePaceTest, WriteForAPoolThatReturnsIsSentImmediately) {
   Reject({"b"});
   TriesAfter(std::chrono::seconds(40));
   world_.RemovePool("b");
@@ -135,7 +135,7 @@ TEST_F(WritePaceTest, RejectedCreateIsRetriedSoonAfterARemovalFreesQuota) {
   EXPECT_EQ(TriesAfter(std::chrono::seconds(4)), 2 * 2) << "after 1 and 3 s";
 }
 
-TEST_F(WritePaceTest, RejectedUpdateThatLosesItsSlotIsNotRetriedAtOnce) {
+TEST_F(WritePaceTest, RejectedUpdateThatLosesItsSlotIsNotRetriedImmediately) {
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate",
                                            "rollingUpdate": {"maxUnavailable": 1, "maxFailures": 1}})"_json;
@@ -151,7 +151,7 @@ TEST_F(WritePaceTest, RejectedUpdateThatLosesItsSlotIsNotRetriedAtOnce) {
     world_.Reconcile();
   }
   EXPECT_GE(tries_, 1);
-  EXPECT_LE(tries_, 5) << "its wait doubles, whoever has the slot in between";
+  EXPECT_LE(tries_, 5) << "the delay doubles, even if other pools have the slot in between";
 }
 
 TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
