@@ -285,8 +285,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   }
   SetImage("web", "example.org/app:last");
   Eventually("the operator has retried", [&] { return rejected() >= begin + 4 * kEvents / 2; });
-  Eventually("the log contains Unauthorized",
-             [&] { return process.Log().find("Unauthorized") != std::string::npos; });
+  Eventually("the log contains Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
   EXPECT_LE(rejected() - begin, 4 * (kEvents + tries.allowed()))
       << "a revision and a status for each try, each of them twice";
   EXPECT_EQ(HaveImage("example.org/app:last"), 0U);
