@@ -100,7 +100,7 @@ std::map<std::string, CheckSamples> CheckSampler::SamplesOf(const ObjectKey& dae
 
 CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_token stop) const {
   const PrometheusCheck& spec = check.spec;
-  const WallTime now = clock_.WallNow();  // Both queries are evaluated at the same time.
+  const WallTime now = clock_.WallNow();  // Prometheus evaluates both queries at this time.
   const auto none = [](const Error& error) {
     return Reading{SampleResult::kNoData, Cut("no sample: " + error.message, kMaxSampleMessage), IsResponse(error)};
   };
@@ -143,8 +143,8 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
         continue;
       }
-      // `first` is true if this is the first response. If there was no response to earlier queries, the outage counts
-      // from the start of the check.
+      // `first` is true for the first response since the start of the check. If earlier queries had no response, the
+      // outage then counts from the start of the check.
       const bool first = sampled.samples.began == WallTime();
       if (sampled.samples.unanswered > 0)
         sampled.samples.outage += first ? clock_.WallNow() - due[i].since : readings[i].at - sampled.unanswered_since;

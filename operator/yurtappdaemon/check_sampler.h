@@ -27,10 +27,10 @@ struct RunningCheck {
   std::string pool;
   std::string name;
   WallTime since;             // start of the check
-  std::int64_t failures = 0;  // failed samples that status already counts
+  std::int64_t failures = 0;  // the number of failed samples in status
   PrometheusCheck spec;
-  // The pools that are not updated yet. The control query of the check compares with them. Null if the check has no
-  // control query. All checks of a plan share one list, because it may have thousands of names.
+  // The pools that are not updated yet, for the control query of the check. Null if the check has no control query. All
+  // checks of a plan share one list, because it may have thousands of names.
   std::shared_ptr<const std::vector<std::string>> control;
 };
 
@@ -49,11 +49,11 @@ class CheckSampler {
   // - `show`: a reconcile of the daemon, because new samples may have changed the result of a check
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
-  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If its spec has
-  // changed, it keeps only the number of its failures, and takes the next sample immediately.
+  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If a user has edited
+  // it, its earlier samples can only make it fail, and the next sample is due immediately.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
-  // Returns the samples of the daemon's checks. The keys are names of pools. `checks` are the checks of the current
-  // spec. If a user has edited a check, its earlier samples have `conclusive` 0, so they can't make the check pass.
+  // Returns the samples of the daemon's checks, by the name of the pool. `checks` are the checks of the current spec.
+  // If a user has edited a check, its earlier samples have `conclusive` 0, so they can't make it pass.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon, const std::vector<Check>& checks) const;
 
   // Queries Prometheus for each due check of the daemon. The result requeues the daemon for the next sample.
@@ -64,7 +64,7 @@ class CheckSampler {
     RunningCheck check;
     CheckSamples samples;
     SteadyTime due;
-    SteadyTime unanswered_since{};  // only if samples.unanswered is not 0
+    SteadyTime unanswered_since{};  // valid only if samples.unanswered is not 0
   };
   using ByPool = std::map<std::string, Sampled>;
 

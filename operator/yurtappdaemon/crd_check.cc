@@ -53,7 +53,8 @@ constexpr std::pair<const char*, const char*> kFields[] = {
     {"status.conditions", "observedGeneration"},
 };
 
-// Returns whether the schema has the field. In a list, the path continues in the schema of the entries.
+// Returns whether the schema has the field. After a field that is a list, the path continues in the schema of the list
+// entries.
 bool HasField(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
@@ -92,8 +93,8 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   return missing;
 }
 
-Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
-                          KnownSpec& known, std::stop_token stop) {
+Status ConfirmSpecIsComplete(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
+                             KnownSpec& known, std::stop_token stop) {
   const std::int64_t generation = stored.meta().generation;
   if (known.generation == generation && known.object_digest == stored.digest()) return {};
   const Json* content = Find(daemon, {"spec"});

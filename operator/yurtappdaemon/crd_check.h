@@ -17,8 +17,8 @@
 
 namespace yad {
 
-// Returns the fields of a YurtAppDaemon that this CRD lacks, such as "spec.overrides" or "status.pools.phase" (a field
-// of each pool). Omits fields inside a missing field. Pure.
+// Returns the fields of a YurtAppDaemon that this CRD lacks, such as "spec.overrides", or "status.pools.phase" for a
+// field of the list entries. Omits fields inside a missing field. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
 
 // The spec of a daemon when it was last observed.
@@ -26,27 +26,27 @@ struct KnownSpec {
   std::int64_t generation = 0;
   std::uint64_t object_digest = 0;
   std::uint64_t spec_digest = 0;
-  std::string dropped;  // the fields that the CRD lacked when the apiserver dropped a part of this spec; "": the spec
-                        // is complete
+  // The fields that the CRD lacked when the apiserver dropped a part of this spec. "" if the spec is complete.
+  std::string dropped;
 };
 
-// Fails if the apiserver has dropped fields of the daemon's spec. The apiserver drops them when a client writes the
-// daemon while an older CRD is installed, and does not change the generation. Overrides, `paused` or the names of pools
-// may then be missing, so the operator must not treat this spec as an edit by a user.
+// Fails if the apiserver has dropped fields of the daemon's spec. The apiserver drops fields when a client writes the
+// daemon while an older CRD is installed, and it does not change the generation. Overrides, `paused` or the names of
+// pools may then be missing, so the operator must not treat this spec as an edit by a user.
 //
-// The function fails until a user edits the spec, or until the dropped fields are back, even if the CRD is complete
-// again. The first failure also emits an Event about the daemon.
+// The function fails until a user edits the spec, or until the spec has the dropped fields again. It even fails if the
+// CRD is complete again. The first failure also emits an Event about the daemon.
 //
 // If no fields were dropped, stores the spec in `known`. Reads the CRD only if the spec differs from `known` although
 // the generation is the same.
-Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
-                          KnownSpec& known, std::stop_token stop);
+Status ConfirmSpecIsComplete(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
+                             KnownSpec& known, std::stop_token stop);
 
 // The missing fields, joined into one string: "" if the CRD has all fields, nullopt before the first successful check.
 using MissingFields = Synchronized<std::optional<std::string>>;
 
-// Reports the fields that an older CRD, or OpenYurt's CRD, lacks. Reports them in the log and in an Event about the
-// CRD, and again only if they change. Not thread-safe.
+// Reports the fields that an older CRD, or OpenYurt's CRD, lacks, in the log and in an Event about the CRD. Reports
+// them again only if they have changed. Not thread-safe.
 class CrdCheck {
  public:
   // `found` is called with the missing fields after the first successful check, and again whenever they change.

@@ -1,4 +1,4 @@
-// The state of one daemon between two reconciles.
+// The state of one daemon that the process keeps between two reconciles.
 #ifndef OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 #define OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 
@@ -30,8 +30,7 @@
 
 namespace yad {
 
-// The state of one daemon that the process keeps between two reconciles. It only saves requests and time. If it is
-// lost, the decisions stay correct.
+// Saves requests and time. If the state is lost, the decisions stay correct.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -44,17 +43,17 @@ struct DaemonState {
   std::atomic<Duration> health_pace{kFastHealthPace};
   RevisionHistory history;
   KnownSpec known_spec;
-  bool claimed = false;  // true after kOurRevisionLabel was added to the revisions of OpenYurt
+  bool claimed = false;  // kOurRevisionLabel was added to the revisions of OpenYurt
   std::optional<SteadyTime> last_status_write;
   std::optional<HealthRecord> health;  // set only for RollingUpdate
   bool unlisted_have_soaked = false;   // see Snapshot
   // The time when reads from the apiserver last confirmed that the failed pools have failed.
   std::optional<SteadyTime> failures_confirmed;
-  ClockLeap leap;
+  ClockLeap leap;  // detects changes of the wall clock
   // The name of a revision, and the groups of pools whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  // True while Jobs of an earlier spec may still exist, although no check of the current spec is a Job. nullopt if this
-  // is not known yet.
+  // True while Jobs of an earlier spec may still exist, although no check of the current spec is a Job. nullopt: not
+  // known yet.
   std::optional<bool> jobs_left;
   std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
@@ -77,7 +76,7 @@ struct DaemonState {
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
   std::string reported;           // the last message that ReportBlocked reported
-  StuckLooks stuck_looks;
+  ExaminedPools stuck_pools;      // see NextStuckPools
 };
 
 }  // namespace yad

@@ -5,23 +5,22 @@
 namespace yad {
 
 Result<ReconcileResult> NextReconcile(const RequeueReasons& reasons) {
-  const Duration server_wish =
+  const Duration retry_after =
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-  // The time for a delayed status takes precedence over the backoff after a failed write, which may last minutes.
+  // A delayed status takes precedence over the backoff after a failed write, which may last minutes.
   Duration due = reasons.status_due;
-  // If the gate has not decided about removals yet, the next reconcile is due when it can decide. The plan may change
-  // earlier, for instance because an update window opens.
+  // The plan may change before the gate can decide about removals, for instance because an update window opens.
   if (due == Duration::zero() && reasons.removals_due > Duration::zero())
     due = std::min(reasons.removals_due, reasons.plan_due);
   if (due > Duration::zero()) {
     if (!reasons.retry) return ReconcileResult::RequeueAfter(due);
-    return ReconcileResult::RequeueWithBackoff(std::max(due, server_wish), server_wish);
+    return ReconcileResult::RequeueWithBackoff(std::max(due, retry_after), retry_after);
   }
   Duration wake = reasons.plan_due;
   if (reasons.paced_due > Duration::zero()) wake = std::min(wake, reasons.paced_due);
   if (reasons.retry) {
     if (wake == Duration::max()) return Fail(*reasons.retry);
-    return ReconcileResult::RequeueWithBackoff(wake, server_wish);
+    return ReconcileResult::RequeueWithBackoff(wake, retry_after);
   }
   wake = std::min(wake, reasons.diagnosis_due);
   if (reasons.unseen_removal) return ReconcileResult::RequeueWithBackoff(wake);
@@ -33,7 +32,7 @@ Duration HealthPaceAfter(const Plan& plan) {
   const bool writes = std::any_of(plan.pools.begin(), plan.pools.end(),
                                   [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
   if (writes) return kFastHealthPace;
-  return std::min(kSlowHealthPace + kHealthPaceOfAPool * static_cast<int>(plan.pools.size()), kLongestHealthPace);
+  return std::min(kSlowHealthPace + kHealthPacePerPool * static_cast<int>(plan.pools.size()), kLongestHealthPace);
 }
 
 }  // namespace yad

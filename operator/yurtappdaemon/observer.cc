@@ -49,8 +49,8 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
-// Sets for each image pull the time at which it began, which is the start of its timeout. The times are known from
-// earlier reconciles. If the wall clock was set forward (by `leap`) or back since then, they are corrected.
+// Sets the times at which image pulls began, because their timeouts count from these times. A time from an earlier
+// reconcile is corrected if the wall clock was set forward (by `leap`) or back since then.
 void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   const auto corrected = [&](WallTime since) {
     return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);
@@ -138,7 +138,7 @@ Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon
   if (!exists) return std::nullopt;
   return ToError(
       {{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
-        std::string("the kind of the workload can't be changed: the present workloads are from ") +
+        std::string("the kind of the workload can't be changed: the existing workloads are from ") +
             TemplateField(other) + ". Restore that template, or delete the YurtAppDaemon and create it again"}});
 }
 
@@ -197,8 +197,8 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   return snapshot;
 }
 
-// Reads the Jobs from the server if no check is a Job. The operator then does not watch Jobs, and may lack the
-// permission to read them. Jobs remain if an earlier spec had a check that is a Job, and the spec changed before this
+// If no check is a Job, the operator does not watch Jobs, and may lack the permission to read them. So the Jobs are
+// read from the server. Jobs remain if an earlier spec had a check that is a Job, and the spec changed before this
 // process started.
 void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   const Json& status = snapshot.daemon.status;
@@ -272,7 +272,7 @@ void Observer::RestoreState(const StatusView& previous, DaemonState& state, Snap
 
 Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
   Json object = stored.Parse();
-  YAD_TRY_VOID(ConfirmSpecIsWhole(client_, events_, stored, object, state.known_spec, stop));
+  YAD_TRY_VOID(ConfirmSpecIsComplete(client_, events_, stored, object, state.known_spec, stop));
   auto daemon = ParseYurtAppDaemon(std::move(object));
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
@@ -287,23 +287,25 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
-  YAD_TRY(auto snapshot, ReadCaches(*std::move(daemon)));
-  YAD_TRY_VOID(FindRevisions(snapshot, state.history, *revisions, stop));
+  Observation seen;
+  Snapshot& snapshot = seen.snapshot;
+  seen.revisions = *std::move(revisions);
+  seen.written_status = state.written_status.is_null() ? nullptr : &state.written_status;
+  YAD_TRY(snapshot, ReadCaches(*std::move(daemon)));
+  YAD_TRY_VOID(FindRevisions(snapshot, state.history, seen.revisions, stop));
   YAD_TRY(const bool confirmed, ConfirmStatus(snapshot, state, stop));
   if (!confirmed) return NotReady{};
 
-  const Json* written = state.written_status.is_null() ? nullptr : &state.written_status;
-  const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
-  const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
+  const Json& previous = seen.previous();
+  const auto services = ReadServices(stores_.services, seen.revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services) return NotReady{stores_.services->last_error().empty() ? kCachePoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
   YAD_TRY(const bool pulls_known, ReadPrefetches(stores_.prefetches, previous, snapshot));
   if (!checks_known || !pulls_known) return NotReady{kCachePoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
-  std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {
-    unseen.insert(workload.object->meta().key.name);
+    seen.unseen.insert(workload.object->meta().key.name);
     snapshot.workloads.push_back(std::move(workload));
   }
   snapshot.image_volumes = image_volumes_.Known();
@@ -311,7 +313,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);
   RestoreState(StatusView(previous), state, snapshot);
-  return Observation{std::move(snapshot), *std::move(revisions), written, std::move(unseen)};
+  return seen;
 }
 
 }  // namespace yad

@@ -41,7 +41,7 @@ struct Observation {
 struct Blocked {
   std::string reason;  // the reason of condition Stalled
   Error error;
-  bool retry = false;  // false: only a change by a user can resolve the error
+  bool retry = false;  // a retry may succeed; false: only a change by a user resolves the error
 };
 
 // A cache is not filled yet, or was outdated, so no plan can be made.
@@ -64,23 +64,18 @@ class Observer {
         sampler_(sampler),
         image_volumes_(image_volumes) {}
 
-  // Returns one of:
-  // - the observation
-  // - the reason why the operator does not act on the spec
-  // - NotReady, because a cache is not filled yet, or was outdated
-  //
   // Also claims the revisions of earlier owners, and creates the revision of the spec. A failed read is an error and
   // never counts as an empty result.
   Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
 
  private:
-  // Returns an error if workloads of the other kind exist.
+  // Returns an error if the daemon has workloads of the kind that its spec does not have.
   Result<std::optional<Error>> FindOtherKind(const YurtAppDaemon& daemon) const;
   // Claims the revisions that OpenYurt or an earlier daemon of this name left.
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
   // Reads the Jobs and the samples of checks. Returns false until the cache of Jobs is filled.
   Result<bool> ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
-  // Reads the Jobs of checks that an earlier spec had, and that no process has deleted yet.
+  // Reads the Jobs that remain of checks of an earlier spec.
   void ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
   // Reads whether a freeze stops all updates, and which pools wait because of a condition of one of their Nodes.
   // Returns false until the first reads have succeeded or failed.

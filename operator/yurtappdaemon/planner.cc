@@ -17,15 +17,15 @@
 namespace yad {
 namespace {
 
-// The time for which the confirmation of failures is valid. The next reconcile of the daemon uses the confirmation, and
+// The time for which the confirmation of failures is valid. The next reconcile of the daemon uses the confirmation. It
 // may start late if many daemons are in the queue.
 constexpr Duration kConfirmedFor = std::chrono::minutes(1);
 
-// Returns whether the error only shows that the plan is outdated, or that the process stops.
+// Returns whether the error shows that the plan is outdated, or that the process stops.
 bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
 
-// Returns why the pool has failed on the update revision: a reason and a message. `shown` is the pool in the last
-// status, which has the problem of its pods. It may be null.
+// Returns the reason and the message of the pool's failure on the update revision. `shown` is the pool's entry in the
+// last status, which may contain a problem of the pods. Null: the status does not list the pool.
 std::pair<std::string, std::string> CauseOf(const PoolPlan& pool, const PoolStatusView* shown,
                                             std::chrono::seconds deadline) {
   const PoolHealth& health = pool.health;
@@ -55,8 +55,9 @@ std::string FirstFailure(const Observation& seen, const Plan& plan) {
   return DescribeFailure(pool.pool, reason, message, std::count_if(first, decision.pools.end(), stops));
 }
 
-// Confirms by live reads that pools have failed, before their revision is marked as failed. Puts the workloads that it
-// reads into the store. Fails if a failed pool went offline or online, and the cache does not show it yet.
+// Reads the failed pools and the workloads from the server, before their revision is marked as failed. Puts the
+// workloads into the store, so that the next plan shows whether the pools have really failed. Fails if a pool went
+// offline or online, and the cache does not show it yet.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   std::vector<const PoolPlan*> failed;
@@ -67,9 +68,9 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
   return executor.ReadWorkloads(daemon, stop);
 }
 
-// Each workload that the plan adopts and updates has a revision label. Checks that the cache has this revision, unless
-// it does not exist. The update removes the values that the workload's revision has and the new revision lacks. If the
-// workload's revision is unknown, these values stay.
+// Checks that the cache has the revisions of the workloads that the plan adopts and updates, unless a revision does not
+// exist. The update removes the values that the workload's revision has and the new revision lacks. If the workload's
+// revision were not in the cache, these values would stay.
 Status ConfirmRevisionsOfOrphans(const Observation& seen, const Plan& plan, RevisionHistory& history,
                                  std::stop_token stop) {
   std::set<std::string> labels;
@@ -88,8 +89,7 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const
                                 DaemonState& state, std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
-    // Reads the failed pools from the server. The caches may be stale, and a pool that they show as unhealthy may have
-    // been healthy for a long time.
+    // The caches may be stale. A pool that they show as unhealthy may have been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
@@ -124,7 +124,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   return true;
 }
 
-Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const {
+Result<bool> Planner::StoreGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const {
   const std::string& groups = final.plan.rollout->percent_groups;
   if (groups.empty()) return true;
   Snapshot& snapshot = seen.snapshot;
@@ -137,9 +137,10 @@ Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState
   const std::optional<WallTime> wake = final.plan.wake;
   std::vector<PrefetchRef> prefetches = std::move(final.plan.outdated_prefetches);
   final.plan = yad::MakePlan(snapshot, state.memo);
-  final.plan.wake = wake;  // The retry has a backoff. Only a gate that can't be read needs a poll.
-  final.plan.outdated_prefetches =
-      std::move(prefetches);  // The failure must not cause the deletion of other DaemonSets.
+  // The new plan wakes soon to read the gate again, which is not needed here: the failed write is retried with backoff.
+  final.plan.wake = wake;
+  // The new plan starts no update, so it considers the DaemonSets of all updates as outdated.
+  final.plan.outdated_prefetches = std::move(prefetches);
   return true;
 }
 
@@ -151,8 +152,8 @@ Result<std::optional<FinalPlan>> Planner::MakePlan(Observation& seen, const Plan
   if (plan.rollout) {
     YAD_TRY(const bool confirmed, ConfirmRollout(seen, final, executor, state, stop));
     if (!confirmed) return std::nullopt;
-    YAD_TRY(const bool fixed, FixGroups(seen, final, state, stop));
-    if (!fixed) return std::nullopt;
+    YAD_TRY(const bool stored, StoreGroups(seen, final, state, stop));
+    if (!stored) return std::nullopt;
     state.begun->second = plan.rollout->begun;
   }
   const YurtAppDaemon& daemon = seen.snapshot.daemon;

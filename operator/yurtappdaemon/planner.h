@@ -19,7 +19,7 @@ namespace yad {
 // The plan that the executor carries out.
 struct FinalPlan {
   Plan plan;
-  Duration paced_due{0};  // time until the first write that WritePace delays; zero if no write is delayed
+  Duration paced_due{0};  // the time until the first write that WritePace delays; zero: no write is delayed
   // The error of a failed read or write that must succeed before an update or a rollback may start. It must be retried.
   std::optional<Error> retry = std::nullopt;
 };
@@ -30,11 +30,11 @@ class Planner {
   Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, Clock& clock)
       : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
 
-  // Returns nullopt if the planner had to read or write something first. The reconcile must then start again.
-  // `executor` must be the executor for the daemon's kind of workload.
+  // Returns nullopt if the planner first had to read or write objects, which made `seen` outdated. The reconcile must
+  // then start again. `executor` must be the executor for the daemon's kind of workload.
   //
-  // The planner stores which pools belong to the groups with `percent`. If this fails, no update may start. The planner
-  // then sets a freeze in `seen`, as the Observer does if it can't read whether updates are frozen.
+  // Stores which pools belong to the groups with `percent`. If this fails, no update may start. The planner then sets a
+  // freeze in `seen`, as the Observer does if it can't read whether updates are frozen.
   Result<std::optional<FinalPlan>> MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 
@@ -43,11 +43,12 @@ class Planner {
   // failed.
   Status PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor, DaemonState& state,
                          std::stop_token stop) const;
-  // The next two functions return false if a read or a write has made the plan outdated.
+  // The next two functions return false if a read or a write has made the plan outdated. ConfirmRollout prepares a
+  // rollback, and makes the live reads before the first update.
   Result<bool> ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
                               DaemonState& state, std::stop_token stop) const;
   // Stores the pools of groups with `percent`.
-  Result<bool> FixGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const;
+  Result<bool> StoreGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const;
 
   const RemovalGate& removals_;
   const CheckJobWriter& check_jobs_;

@@ -19,12 +19,13 @@ namespace yad {
 namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
+constexpr std::size_t kStuckPoolsInParallel = 10;
 
 // Returns whether the stored rejection of an earlier write stays valid after the write `result`. It stays valid if the
-// server rejected another revision than this write's revision, and one of these is true:
-// - The write keeps the workload's revision.
-// - The write creates the workload from currentRevision, because the server rejected the new revision. If the rejection
-//   did not stay, the next plan would not count the failure.
+// server rejected another revision than the revision of this write, and one of these is true:
+// - The write does not change the workload's revision.
+// - The write creates the workload from currentRevision, because the server rejected the new revision. Without the
+//   rejection, the next plan would not count the failure.
 bool KeepsRejection(const PoolOutcome& result) {
   const PoolPlan& plan = *result.plan;
   const auto& rejected = plan.health.rejected;
@@ -51,8 +52,8 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
-      // True if the write adapts the workload to its pool, for example to new taints. A pool that had soaked may have
-      // exceeded its deadline while it waited for this write. The deadline then starts again.
+      // True if the write adapts the workload to its pool, for example to new taints. A pool that had finished its soak
+      // may have exceeded its deadline while it waited for this write. The deadline then starts again.
       const bool is_for_pool = result.workload && !result.outstanding && ChangesRenderInputs(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
       // The write has not succeeded. The workload still has its old revision, and its soak continues.
@@ -94,11 +95,12 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
   return live;
 }
 
+Store* StoreOf(Informer* informer) { return informer == nullptr ? nullptr : &informer->store(); }
+
 PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
-  if (stores.services != nullptr) options.services = &stores.services->store();
+  options.services = StoreOf(stores.services);
   options.clock = &clock;
-  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store(),
-                    stores.nodes};
+  options.caches = {&stores.daemons, &stores.pools, StoreOf(stores.freeze), stores.nodes};
   return options;
 }
 
@@ -116,7 +118,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       removals_(client, stores.pools, events, clock, limit),
       image_volumes_(client, clock),
       observer_(client, stores, events, clock, sampler.get(), image_volumes_),
-      check_jobs_(client, stores.jobs == nullptr ? nullptr : &stores.jobs->store(), apply.parallel_writes),
+      check_jobs_(client, StoreOf(stores.jobs), apply.parallel_writes),
       planner_(removals_, check_jobs_, clock),
       reporter_(client, stores.daemons, events, clock),
       daemon_events_(events),
@@ -125,8 +127,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       sampler_(std::move(sampler)),
       listeners_(std::move(listeners)),
       missing_fields_(std::move(missing_fields)),
-      prefetches_(client, stores.prefetches == nullptr ? nullptr : &stores.prefetches->store(), image_volumes_,
-                  prefetch_image, apply.parallel_writes),
+      prefetches_(client, StoreOf(stores.prefetches), image_volumes_, prefetch_image, apply.parallel_writes),
       deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(apply, stores, clock)) {}
 
@@ -184,7 +185,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (outcome.rejected) return Fail(*outcome.rejected);
-  ReleaseStuck(seen.snapshot.daemon, plan, state->stuck_looks, stop);
+  ReleaseStuck(seen.snapshot.daemon, plan, state->stuck_pools, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
   const PrefetchOutcome pulls = prefetches_.Apply(seen.snapshot, plan, outcome, stop);
   state->rejected_prefetches = pulls.rejected;
@@ -224,8 +225,8 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
   for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
-  // Keeps the rejections that the plan still needs: of invalid Jobs (`final`), so that the operator does not create
-  // these Jobs again, and of Jobs whose retry is not due yet.
+  // Keeps the rejections of invalid Jobs (`final`), so that the operator does not create these Jobs again, and the
+  // rejections of Jobs whose retry is not due yet.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
     if (before != state.rejected_jobs.end() && (before->second.final || pool.checks.job_waits))
@@ -268,7 +269,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   }
   YAD_TRY(due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
-  // Rollouts are reported to receivers only after the status is written. A later process reads from status which stages
+  // The listeners are called only after the status is written, because a later process reads from status which stages
   // were already reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
@@ -292,11 +293,12 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
   if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);
-  return ReconcileResult::Done();  // the event of a user's edit causes the next reconcile
+  return ReconcileResult::Done();  // A user's edit causes the next reconcile.
 }
 
-void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, StuckLooks& looks, std::stop_token stop) {
-  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, looks, stuck_reads_, clock_.Now());
+void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, ExaminedPools& examined,
+                              std::stop_token stop) {
+  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, examined, stuck_reads_, clock_.Now());
   std::vector<Result<std::vector<std::string>>> results(stuck.size());
   const WallTime since = clock_.WallNow() - kStuckAfter;
   ParallelFor(stuck.size(), kStuckPoolsInParallel, [&](std::size_t i) {

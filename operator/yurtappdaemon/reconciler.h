@@ -43,10 +43,10 @@ struct RolloutListeners {
   std::shared_ptr<const RolloutTrace> trace = nullptr;
 };
 
-// Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
+// Thread-safe if two calls of Reconcile for the same key never run at the same time. A Controller ensures this.
 class Reconciler {
  public:
-  // Optional arguments, with the effect if they are not set:
+  // Some arguments are optional. Without them:
   // - `limit`: any number of workloads may be removed together.
   // - `misplaced`: status does not contain the number of misplaced pods.
   // - `sampler`: checks with Prometheus can't run.
@@ -72,13 +72,13 @@ class Reconciler {
   // Stores the results that the next plan needs, and reports the writes.
   void RecordOutcome(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status
-  // may be written. Zero: no status is delayed.
+  // may be written, or to zero if no status is delayed.
   Status Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                 DaemonState& state, Duration& due, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                         std::stop_token stop);
-  // Replaces pods that never become ready and block their StatefulSet. For `looks`, see NextStuckPools.
-  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, StuckLooks& looks, std::stop_token stop);
+  // Replaces pods that never become ready and block their StatefulSet.
+  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, ExaminedPools& examined, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }
@@ -96,8 +96,7 @@ class Reconciler {
   Reporter reporter_;
   const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
-  // Limits the looks at stuck pools, of all daemons together. A look reads the StatefulSet, its pods and perhaps
-  // Events.
+  // Limits the pools of all daemons whose StatefulSets are examined by ReleaseStuck.
   RateLimiter stuck_reads_{/*qps=*/10, /*burst=*/20, clock_};
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;

@@ -24,7 +24,7 @@ void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
       .Set(static_cast<double>(count));
 }
 
-// Finds the workloads whose pools were deleted together with their CRD. Sets facts.lost and facts.recreated.
+// Finds the workloads whose pools were deleted together with the CRD of NodePools. Sets facts.lost and facts.recreated.
 Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const Plan& plan, RemovalFacts& facts,
                                std::stop_token stop) {
   std::vector<const ObjectMeta*> may_be_lost;

@@ -17,21 +17,21 @@ namespace yad {
 // Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // `limit` is the flag --max-removals. If it is nullopt, the gate blocks only the removal of workloads whose NodePool
-  // was deleted together with the CRD.
+  // `limit` is the value of --max-removals. If it is nullopt, the gate blocks only the removal of workloads whose
+  // NodePool was deleted together with the CRD of NodePools.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 
   // The state of one daemon.
   struct Memory {
-    std::string token;           // identifies the workloads that would be removed
-    SteadyTime since{};          // when this set of workloads was first seen
-    std::string reported_token;  // identifies the blocked removals that an event has reported
+    std::string token;           // identifies the set of workloads that the last plan would remove
+    SteadyTime since{};          // the time of the first plan that would remove this set
+    std::string reported_token;  // identifies the set of workloads whose blocked removal was reported
   };
 
-  // Moves removals to plan.postponed if they must not happen now. Fails if pools or their CRD can't be read.
+  // Moves the removals that must not happen now to plan.postponed. Fails if pools or their CRD can't be read.
   Status BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
-  // Returns the time until the gate can decide about removals that have changed recently.
+  // Returns the time until the gate can decide about the removals in `memory`, which have changed recently.
   Duration UntilSettled(const Memory& memory) const;
   // Sets the metric of blocked removals, and reports them once in an Event and in the log. `before` is the previous
   // status.

@@ -23,7 +23,7 @@ metrics::Labels LabelsWith(const ObjectKey& key, const char* name, std::string_v
   return labels;
 }
 
-// Sets the metric that counts waiting pools by reason. The time series of a reason is created when the first pool waits
+// Sets the metric that counts waiting pools by reason. The time series of a reason is created when a pool first waits
 // for this reason, because most daemons have no waiting pools. `shown` contains the reasons that have a time series.
 void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
@@ -41,9 +41,8 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
 }
 
 // The first status of a daemon without pools is written at this age. The NodePools are often created together with the
-// daemon, and their events may arrive later. A status without pools would report success.
-//
-// creationTimestamp has whole seconds, so the real delay is 1 s to 2 s.
+// daemon, and their events may arrive later. A status without pools would report success. The creationTimestamp has
+// whole seconds, so the real delay is between 1 s and 2 s.
 constexpr Duration kAgeWithoutPools = std::chrono::seconds(2);
 
 // Returns the time until the status `after` may be written, or zero if it may be written now. If the clocks of this

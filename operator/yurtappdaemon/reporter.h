@@ -23,8 +23,8 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it has changed. `before` is the daemon's current status. Returns the time until the status may
-  // be written, or zero if it is not delayed. A status is delayed:
+  // Writes the status `after` if it differs from the daemon's current status `before`. Returns the time until the
+  // status may be written, or zero if it is not delayed. A status is delayed:
   // - until kStatusInterval after the last write
   // - until the daemon is 2 s old, if it has no pools and no status yet
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
@@ -33,8 +33,8 @@ class Reporter {
   // Returns the same time as WriteStatus.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
-  // Sets the metrics of the daemon's pools. `waits_shown` is the set of all values of waitingFor that have had a
-  // metric. The function adds the values that it shows for the first time.
+  // Sets the metrics of the daemon's pools. `waits_shown` are the values of waitingFor that have a metric. Adds the
+  // values that get a metric in this call.
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 
@@ -50,7 +50,7 @@ class Reporter {
   Store& daemons_;
   EventSink& events_;
   Clock& clock_;
-  WrittenVersions written_;  // of the daemons, after writes of their status
+  WrittenVersions written_;  // the versions of daemons after this process has written their status
 };
 
 }  // namespace yad

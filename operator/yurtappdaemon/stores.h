@@ -30,11 +30,12 @@ struct ReconcilerStores {
   Store& deployments;
   Store& stateful_sets;
   Store& revisions;
-  Informer* services = nullptr;    // starts with the first daemon that needs Services; null: Services are not read
+  // These informers start when the first daemon needs them, except for `freeze`.
+  Informer* services = nullptr;    // for daemons with Services; null: no Services are read
   Informer* freeze = nullptr;      // null: the operator's namespace is not known, so no freeze is read
-  Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
-  Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no Nodes are read
-  Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read
+  Informer* jobs = nullptr;        // for daemons with checks that are Jobs; null: no Jobs are read
+  Informer* nodes = nullptr;       // for daemons with RollingUpdate; null: no Nodes are read
+  Informer* prefetches = nullptr;  // for daemons with prefetch; null: no DaemonSets are read
 
   Store& WorkloadsOf(WorkloadKind kind) const {
     return kind == WorkloadKind::kDeployment ? deployments : stateful_sets;

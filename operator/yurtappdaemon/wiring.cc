@@ -34,12 +34,12 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether only the status has changed. The event may then wait: it may result from the process's own write,
-// whose response has not arrived yet.
+// Returns whether only the status has changed. The event may then wait, because it may result from a write of this
+// process whose response has not arrived yet.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
-// Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
-// change often.
+// Returns whether the change of a pool affects a workload or the status of a daemon. The other fields of a pool's
+// status change often, so they are not compared.
 bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
   const auto facts = [](const PoolProjection& it) {
@@ -123,18 +123,18 @@ void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemo
   freeze.Demand();
 }
 
-// Adds the controller that samples checks (CheckSampler::Sample). Its keys are daemons. `shows` is the controller that
-// reconciles the daemons.
-void AddSamplingController(Manager& manager, Controller& shows, const std::shared_ptr<CheckSampler>& sampler) {
+// Adds the controller that samples checks (CheckSampler::Sample). Its keys are daemons. `reconciling` is the controller
+// that reconciles the daemons.
+void AddSamplingController(Manager& manager, Controller& reconciling, const std::shared_ptr<CheckSampler>& sampler) {
   const ControllerOptions options{.name = "yurtappdaemon-checks", .workers = 4, .resync = Duration::zero()};
-  Controller& samples = manager.AddController(std::make_unique<Controller>(
+  Controller& sampling = manager.AddController(std::make_unique<Controller>(
       options, [sampler](const Request& daemon, std::stop_token stop) { return sampler->Sample(daemon, stop); }));
-  sampler->Connect([&samples](const Request& daemon) { samples.queue().Add(daemon); },
-                   [&shows](const Request& daemon) { shows.queue().Add(daemon); });
+  sampler->Connect([&sampling](const Request& daemon) { sampling.queue().Add(daemon); },
+                   [&reconciling](const Request& daemon) { reconciling.queue().Add(daemon); });
 }
 
-// If a Node enters or leaves maintenance, queues the daemons that select the pool of the Node. As soon as a daemon
-// needs the Nodes, every replica of the operator reads them, so that a new leader has them.
+// When a Node enters or leaves maintenance, queues the daemons that select the pool of the Node. As soon as a daemon
+// needs the Nodes, every replica of the operator watches them, so that the cache of a new leader is already filled.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
@@ -146,8 +146,8 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
 }
 
 // Adds the controller that counts misplaced pods (MisplacedPods::CountPods). Its keys are pools. If the count of a pool
-// changes, it queues the daemons of the pool in `shows`.
-void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
+// changes, it queues the daemons of the pool in `reconciling`.
+void AddMisplacedController(Manager& manager, Controller& reconciling, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
   const ControllerOptions options{.name = "yurtappdaemon-misplaced", .workers = 1, .resync = Duration::zero()};
   auto counting = std::make_unique<Controller>(
@@ -157,22 +157,22 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
       [misplaced](const Event& event) { return misplaced->RequiresCount(event); });
   for (Informer* informer : workloads)
     counting->Watches(*informer, [misplaced](const Event& event) { return misplaced->PoolOf(event); });
-  Controller& counts = manager.AddController(std::move(counting));
-  misplaced->Connect([&counts](const Request& pool) { counts.queue().Add(pool); },
-                     [&shows](const Request& daemon) { shows.queue().Add(daemon); });
+  Controller& added = manager.AddController(std::move(counting));
+  misplaced->Connect([&added](const Request& pool) { added.queue().Add(pool); },
+                     [&reconciling](const Request& daemon) { reconciling.queue().Add(daemon); });
 }
 
 // Adds the check whether the CRD has all fields that the operator uses. The status of each daemon shows the result. If
-// the result changes, `shows`, the controller that reconciles the daemons, reconciles all daemons.
-void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& shows, const Informer& daemons,
+// the result changes, queues all daemons in `reconciling`.
+void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& reconciling, const Informer& daemons,
                  const std::shared_ptr<MissingFields>& missing_fields) {
   auto check = std::make_shared<CrdCheck>(
-      client, events, Clock::Real(), [&shows, &daemons, missing_fields](const std::string& missing) {
+      client, events, Clock::Real(), [&reconciling, &daemons, missing_fields](const std::string& missing) {
         const bool was_known =
             missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
         // At the start, all daemons are reconciled anyway.
         if (missing.empty() && !was_known) return;
-        for (const Request& daemon : AllDaemons(daemons)) shows.queue().Add(daemon);
+        for (const Request& daemon : AllDaemons(daemons)) reconciling.queue().Add(daemon);
       });
   manager.AddLeaderRunnable("crd check", [check](std::stop_token stop) { return check->Run(stop); });
 }
@@ -235,10 +235,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
   WatchMaintenance(*controller, nodes, daemons, pools);
-  Controller& shows = manager.AddController(std::move(controller));
-  AddCrdCheck(manager, client, events, shows, daemons, missing_fields);
-  AddMisplacedController(manager, shows, pools, {&deployments, &stateful_sets}, misplaced);
-  if (sampler != nullptr) AddSamplingController(manager, shows, sampler);
+  Controller& reconciling = manager.AddController(std::move(controller));
+  AddCrdCheck(manager, client, events, reconciling, daemons, missing_fields);
+  AddMisplacedController(manager, reconciling, pools, {&deployments, &stateful_sets}, misplaced);
+  if (sampler != nullptr) AddSamplingController(manager, reconciling, sampler);
   return stores;
 }
 

@@ -1,5 +1,5 @@
-// The informers, predicates and handlers of the YurtAppDaemon controller, as one table. The predicates and handlers
-// decide which events cause a reconcile.
+// The informers of the YurtAppDaemon controller, and the predicates and handlers that decide which events cause a
+// reconcile.
 #ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
 

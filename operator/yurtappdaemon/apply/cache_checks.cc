@@ -40,10 +40,11 @@ Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemo
     return Fail(Reason::kConflict, "the update window of pool " + pool.pool + " closed after the update was planned");
   if (pool.gate.held) return {};
   if (caches.pools != nullptr) {
-    const auto cached = caches.pools->Get({"", pool.pool});
-    if (cached && (PoolProjectionOf(*cached).pool.hold || !PoolProjectionOf(*cached).pool.windows.fault.empty()))
+    const auto object = caches.pools->Get({"", pool.pool});
+    const NodePool* cached = object ? &PoolProjectionOf(*object).pool : nullptr;
+    if (cached != nullptr && (cached->hold || !cached->windows.fault.empty()))
       return Fail(Reason::kConflict, "the site began to hold pool " + pool.pool + " after the update was planned");
-    if (cached && pool.gate.window.open && !IsWindowOpen(daemon, PoolProjectionOf(*cached).pool.windows, now))
+    if (cached != nullptr && pool.gate.window.open && !IsWindowOpen(daemon, cached->windows, now))
       return Fail(Reason::kConflict,
                   "the update windows of pool " + pool.pool + " changed after the update was planned");
   }

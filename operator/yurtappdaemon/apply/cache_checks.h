@@ -1,5 +1,5 @@
-// Compares a plan with the caches while the plan is applied. A plan of thousands of writes takes minutes, and users may
-// stop it during this time. The checks do not send requests, so they run before each write.
+// Compares a plan with the caches while the plan is applied, because thousands of writes take minutes, and users may
+// stop them during this time. The checks do not send requests, so they run before each write.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 
@@ -20,7 +20,7 @@ struct CheckedCaches {
 };
 
 // Fails with kConflict if the daemon in the cache has a newer spec than `planned`, or was deleted or replaced.
-// `planned` is the daemon's metadata in the plan. An older spec in the cache is not a failure, because the cache may
+// `planned` is the daemon's metadata in the plan. An older spec in the cache is not an error, because the cache may
 // lag.
 Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
 

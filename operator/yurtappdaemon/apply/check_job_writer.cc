@@ -18,16 +18,20 @@ namespace yad {
 namespace {
 
 // Returns whether the server would reject the same Job again. The check has then failed. After any other response, the
-// operator retries, because the check has not run yet. The responses:
+// operator retries, because the check has not run yet.
 //
-//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may also send these.
-//                  Not final: a 422 because the server could not evaluate an admission policy
-//   401            the server rejects the operator
-//   403            a missing permission, a quota, a policy, or a namespace that is being deleted
-//   404            the namespace is gone
-//   409            another Job has the name
-//   429, 5xx       the server is overloaded or fails
-//   no response    the Job may have been created
+// Final responses:
+//   400, 413, 422  The Job does not parse, is too large or is invalid. A webhook may also send these.
+//
+// Responses that are not final:
+//   401            The server rejects the operator's credentials.
+//   403            A permission is missing, a quota is exceeded, a policy rejects the Job, or the namespace is being
+//                  deleted.
+//   404            The namespace no longer exists.
+//   409            Another Job has the name.
+//   422            The server could not evaluate an admission policy (IsPolicyUnavailable).
+//   429, 5xx       The server is overloaded or fails.
+//   no response    The Job may have been created.
 bool IsFinal(const Error& error) {
   if (error.reason == Reason::kInvalid) return !IsPolicyUnavailable(error);
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
@@ -36,7 +40,7 @@ bool IsFinal(const Error& error) {
 }  // namespace
 
 Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
-  // The chart does not grant `get`.
+  // A list, because the chart does not grant `get` for Jobs.
   const ListOptions options{.ns = daemon.meta.key.ns, .field_selector = "metadata.name=" + name};
   Status found = Fail(Reason::kConflict, "a Job of this name was deleted just now");
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
@@ -60,7 +64,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the Jobs can't be read (jobs_error), does not read them. A Job that the cache shows as failed then stays failed.
+  // If the operator can't read Jobs (jobs_error), the Jobs that the cache shows as failed count as failed.
   if (wanted.empty() || !snapshot.jobs_error.empty()) return {};
   const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {

@@ -19,7 +19,7 @@ namespace yad {
 struct CheckJobOutcome {
   std::map<std::string, RejectedJob> rejected;  // by name of the Job; the next plan needs them
   std::optional<Error> retry;                   // the error of a write that must be retried
-  bool invalid = false;                         // a Job is invalid, so the check has failed
+  bool invalid = false;                         // a Job is invalid, so its check has failed
 };
 
 // Thread-safe.
@@ -30,7 +30,7 @@ class CheckJobWriter {
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
   // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already
-  // created the Job, uses the existing Job.
+  // created a Job, uses this Job.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
   // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been
@@ -38,8 +38,8 @@ class CheckJobWriter {
   Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
-  // Reads the existing Job with this name, and puts it into the store. Fails if the Job does not belong to a check of
-  // the daemon, or no longer exists.
+  // Reads the Job with this name into the store. Fails if the Job does not belong to a check of the daemon, or no
+  // longer exists.
   Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
   Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
 

@@ -19,17 +19,17 @@ std::optional<std::string> FailureOf(const Error& error) {
     case Reason::kDecode:        // The write may have happened.
     case Reason::kTooLarge:      // The write may have happened.
     case Reason::kUnauthorized:  // The server rejected the operator, not the workload.
-    case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
+    case Reason::kNotFound:      // The object or its namespace has just been deleted. The watch will report this.
       return std::nullopt;
     case Reason::kInternalError:
-      // The last two messages are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x':
-      // …".
+      // The last two strings are from messages about the JSON patch of a webhook, such as
+      // "error in remove for path: '/spec/x': …".
       for (const char* text : {"failed calling webhook", "operation does not apply", " for path: '"}) {
         if (error.message.find(text) != std::string::npos) return kWebhookFailed;
       }
       return std::nullopt;
     case Reason::kForbidden:
-      // The second message means that the server has not yet counted the objects for a new quota.
+      // The second string means that the server has not yet counted the objects for a new quota.
       for (const char* text : {"exceeded quota", "status unknown for quota"}) {
         if (error.message.find(text) != std::string::npos) return kQuotaExceeded;
       }
@@ -46,7 +46,7 @@ std::optional<std::string> FailureOf(const Error& error) {
   return std::string(ToString(error.reason));
 }
 
-// The lists of written pools, in the order of WorkloadAction and of ServiceAction.
+// The list of Outcome to which a written pool is added, by WorkloadAction and by ServiceAction.
 using WrittenPools = std::vector<std::string> Outcome::*;
 constexpr WrittenPools kWorkloadsWritten[] = {nullptr,          &Outcome::created,  &Outcome::updated,
                                               &Outcome::scaled, &Outcome::repaired, &Outcome::adopted};
@@ -57,7 +57,7 @@ void AddWritten(WrittenPools list, const std::string& pool, Outcome& outcome) {
   if (list != nullptr) (outcome.*list).push_back(pool);
 }
 
-// Marks the pool's write as outstanding. `conflict` is the reason to report if another owner has the object's name.
+// Marks the pool's write as outstanding. `conflict` is the failure reason if the object of another owner has the name.
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
   Retry(error, outcome);
@@ -80,9 +80,9 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   Retry(undone, outcome);
 }
 
-// Restores the failure of an earlier attempt of this write if the current response does not depend on the revision.
-// Examples are a timeout, a conflict, an unreachable webhook, or a missing permission of the operator. Otherwise, a
-// stopped rollout would continue.
+// Restores the failure of an earlier attempt of this write if the current error does not show whether the server
+// accepts the revision. Examples are a timeout, a conflict, an unreachable webhook, and a missing permission of the
+// operator. Without the earlier failure, a stopped rollout would continue.
 void KeepEarlierRejection(PoolOutcome& pool) {
   const auto& verdict = pool.plan->health.rejected;
   const RevisionPtr& to = pool.plan->to.revision;

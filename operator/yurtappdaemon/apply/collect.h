@@ -1,5 +1,5 @@
-// Makes the Outcome of a reconcile from the results of its writes. Also updates the PlanMemo, which records the values
-// that the server did not keep.
+// Makes the Outcome of a reconcile from the results of its writes, and records in the PlanMemo the values that the
+// server did not keep.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 
@@ -23,15 +23,15 @@ struct PoolAttempt {
   std::optional<Result<ObjectPtr>> service = std::nullopt;
 };
 
-// Returns the outcome of a plan before its first write. It contains the pools as they are in the plan, and the failures
-// of rejected writes whose retry is not due yet.
+// Returns the outcome of a plan before its first write: the pools as they are in the plan. If the retry of a rejected
+// write is not due yet (PoolPlan::deferred), the pool has the failure of this write.
 Outcome OutcomeWithoutWrites(const Plan& plan);
 
-// Returns the indexes of the pools in the plan that have something to write.
+// Returns the indexes of the pools whose workload or Service the plan writes now.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Sets outcome.retry to `error` if `error` must wait longer than the current value. For example, a Conflict is retried
-// soon, but a write that exceeded a quota must wait longer.
+// Sets outcome.retry to `error` if the retry after `error` must wait longer than the retry after the current value. For
+// example, the retry waits longer after an exceeded quota than after a Conflict.
 void Retry(const Error& error, Outcome& outcome);
 
 // Returns a shortened copy of the error of a failed write. Truncates the message to 4 KiB. Keeps only the reasons of
@@ -39,8 +39,8 @@ void Retry(const Error& error, Outcome& outcome);
 // thousands of pools must be short.
 Error ShortError(const Error& error);
 
-// Adds the results of the writes to the outcome. `attempts[i]` is the result of the write with index i, and `writes[i]`
-// is the index of its pool in the plan. Records in `memo` the values that the server did not keep.
+// Adds the results of the writes to the outcome. `attempts[i]` has the results of the pool with index `writes[i]` in
+// the plan. Records in `memo` the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
                    Outcome& outcome);
 

@@ -25,6 +25,7 @@ constexpr std::size_t kTrimAfter = 4u << 20;
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
 
+// Returns the names of the workloads in the status, by pool.
 std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
   std::unordered_map<std::string, std::string> names;
   for (const PoolStatusView& pool : StatusView(status).pools()) {
@@ -60,12 +61,12 @@ void ShortenErrors(PoolAttempt& attempt) {
 struct PlanExecutor::Batch {
   const YurtAppDaemon& daemon;
   const Plan& plan;
-  const WorkloadNames names;  // names of workloads by pool, from status
+  const WorkloadNames names;  // of the workloads in status
   LiveChecks& checks;
   const std::stop_token stop;
-  std::atomic<std::size_t> bytes = 0;  // bytes of JSON that were written
-  // Two digests of each response that had all requested values: NormalizedDigestOf the response, and
-  // RenderSpecFingerprint of the request. A later response with the same two digests is not compared.
+  std::atomic<std::size_t> bytes = 0;  // the size of all written workloads as encoded JSON
+  // Two digests for each response that had all requested values: NormalizedDigestOf the response, and
+  // RenderSpecFingerprint of the request. A later response with the same two digests also has all requested values.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested{};
 };
 
@@ -177,7 +178,7 @@ Result<WrittenWorkload> PlanExecutor::WriteWorkload(const PoolPlan& pool, const 
 std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written, const PoolPlan& pool,
                                                     Batch& batch) const {
   // Most responses differ only in the name of the pool, and have equal digests. One comparison is enough for all of
-  // them. The response for a pool with overrides may differ in any field, so it has no digest and is always compared.
+  // them. The response for a pool with overrides may differ in any field, so it is always compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
@@ -187,14 +188,14 @@ std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written,
   const Json live = written.Parse();
   PoolPlan now = pool;
   now.from = now.to;
-  now.action = WorkloadAction::kRepair;  // An adoption without another spec would keep the template of the response.
+  now.action = WorkloadAction::kRepair;  // For kAdopt, the merge would not compare the pod template.
   if (NeedsNoWrite(batch.daemon, now, live)) {
     if (digests) batch.as_requested.With([&](auto& known) { known.insert(*digests); });
     return std::nullopt;
   }
   auto again = MergedWorkload(batch.daemon, now, live);
-  // If the write kept the pod template of the live workload, the response does not show whether the server keeps the
-  // requested template. So the templates are not compared. The next plan repairs the template.
+  // If the write did not change the pod template, the response does not show whether the server keeps the rendered
+  // template. So the templates are not compared. The next plan repairs the template.
   if (again && KeepsPodTemplate(pool)) KeepPodTemplate(live, *again);
   if (!again || *again == live) return std::nullopt;
   return ChangesOfMerge(live, *again);
@@ -202,13 +203,13 @@ std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written,
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   PoolAttempt attempt;
-  // A workload that an earlier daemon of this name left may have an unknown revision. The operator can't render the
-  // workload then, and adopts it unchanged.
+  // The revision may be unknown if an earlier daemon of this name left the workload. The operator then adopts the
+  // workload unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
-  // Must run before the workload is rendered. When the operator stops, the budget does not reserve memory for this
-  // write, so rendering would exceed the budget.
+  // When the operator stops, Take returns without reserving memory. This check then returns before the workload is
+  // rendered, which would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());
@@ -230,8 +231,8 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   // the next plan decides about the workload and the Service.
   if (written.reclaimed) return attempt;
   if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
-  // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
-  // values. These values are recorded in the PlanMemo, because the next write would also be changed.
+  // The response may differ from the request, because a mutating webhook or the server has changed values. The PlanMemo
+  // records these values, because the server would also change them in the next write.
   attempt.not_kept = NotKeptBy(*written.object, pool, batch);
   return attempt;
 }

@@ -1,4 +1,4 @@
-// Executes a plan. The writes of one daemon run in parallel, up to a limit.
+// Executes the plan of one daemon. Its writes run in parallel, up to a limit.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_EXECUTOR_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_EXECUTOR_H_
 
@@ -27,18 +27,16 @@
 
 namespace yad {
 
-// Returns the NodePool type with the API version that requests must use. Must be thread-safe.
-using PoolTypeFunction = std::function<ResourceType()>;
-
 // Thread-safe if only one thread at a time uses each PlanMemo.
 class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // maximum number of parallel writes for one daemon
-    // The memory limit for the writes of all daemons together, in bytes of encoded JSON. A merge needs several Json
-    // trees, and each tree needs about ten times the memory of its encoding.
+    // Limits the memory for the concurrent writes of all daemons together. Counts bytes of encoded JSON. A merge needs
+    // several Json trees, and each tree needs about ten times the memory of its encoding.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
-    PoolTypeFunction pool_type = [] { return kNodePoolType; };
+    // Returns the NodePool type with the API version that requests must use. Must be thread-safe.
+    std::function<ResourceType()> pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
     Clock* clock = &Clock::Real();
     CheckedCaches caches = {};
@@ -53,8 +51,9 @@ class PlanExecutor {
   PlanExecutor(const PlanExecutor&) = delete;
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
-  // Executes the plan. Puts the server's response to each write into the store, so that the next plan sees it. `memo`
-  // records the writes that the server reverts. If the plan has removals, all reads for the plan must have succeeded.
+  // Executes the plan. Puts the server's response to each write into the store, so that the next plan sees it. Records
+  // in `memo` the values that the server did not keep. If the plan has removals, all reads for the plan must have
+  // succeeded.
   //
   // Because the caches may have been stale when the plan was made, live reads confirm:
   // - the daemon, before the first write
@@ -68,16 +67,16 @@ class PlanExecutor {
   // Reads the daemon's workloads from the server into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
-  // Reads the pools from the server. Fails if a pool does not exist, or if it is Offline on the server and online in
-  // its plan, or the reverse.
+  // Reads the pools from the server. Fails if a pool does not exist, or if it is Offline only on the server or only in
+  // its plan.
   Status ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
 
  private:
-  using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool
+  using WorkloadNames = std::unordered_map<std::string, std::string>;  // the keys are names of pools
   struct Batch;
 
-  // Confirms by a live read that the plan still applies to the daemon. Must be called before the first write. If the
-  // plan creates or adopts workloads, returns the names of workloads that the daemon's status lists.
+  // Confirms by a live read that the plan still applies to the daemon. Must be called before the first write. Returns
+  // the names of the workloads in the daemon's status, or an empty map if the plan does not create or adopt workloads.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
   // Lists the workloads that an earlier daemon of this name left. Must be called before this daemon creates its first
@@ -90,8 +89,8 @@ class PlanExecutor {
   // first, because the caches may lack a workload that exists.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   Result<WrittenWorkload> WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
-  // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if the
-  // response has all of them.
+  // Compares the response to a write, `written`, with the request. Returns the requested values that the response
+  // lacks, or nullopt if the response has all of them.
   std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
   // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
   // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools also stay.

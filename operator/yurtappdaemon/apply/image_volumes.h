@@ -1,5 +1,5 @@
-// Finds out with a dry run whether the server keeps image volumes. The server's version does not show this, because a
-// feature gate can disable them.
+// Finds out with a dry run whether the server keeps image volumes. The server's version does not show whether it keeps
+// them, because a feature gate can disable them.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 
@@ -21,7 +21,7 @@ class ImageVolumes {
   // Returns the last result. kDropped expires after ten minutes, and is then kUnknown.
   ImageVolumeSupport Known() const;
   // Returns the last result if it is known. Otherwise, creates this DaemonSet (MakePrefetch) as a dry run, and returns
-  // the result that the response shows. Fails if the server rejects the DaemonSet for a reason other than its volumes.
+  // the result of LearnFrom. Fails if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
   // Records whether the server keeps or drops image volumes, if the response to the creation of a DaemonSet shows it.
   // Returns kUnknown if the response does not show it.

@@ -10,12 +10,12 @@
 namespace yad {
 namespace {
 
-// A plan that needs only a few pools reads each of them separately. Few means at most kReadOneByOne pools, or at most
-// one in kShareReadOneByOne of the daemon's pools. For more pools, one list of all pools causes less load on the
-// server.
+// Each pool is read separately if there are at most kReadOneByOne pools, or at most one in kShareReadOneByOne of the
+// daemon's pools. For more pools, one list of all pools causes less load on the server.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// One list of all pools serves at most this many writes for each parallel writer. The next write reads the list again.
+// One list of all pools is used for at most this number of writes of each parallel writer. The next write reads the
+// list again.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace

@@ -17,9 +17,8 @@
 
 namespace yad {
 
-// Makes the live reads for the concurrent writes of one plan. The writes share:
-// - one read of the daemon
-// - lists of pools, if the plan needs more than a few pools
+// Makes the live reads for the concurrent writes of one plan. The writes share reads of the daemon, and lists of pools
+// if the plan needs more than a few pools.
 //
 // Thread-safe. The constructor's arguments must outlive the object.
 class LiveChecks {
@@ -29,10 +28,8 @@ class LiveChecks {
              std::size_t parallel, std::stop_token stop);
 
   // Checks that an object of an unselected pool may be deleted. `mark` is the token that allowed the removal, or "" if
-  // a token was not required. Fails with kConflict if:
-  // - the pool is selected again
-  // - the daemon has changed since the plan was made
-  // - the daemon's annotation no longer has the token
+  // a token was not required. Fails with kConflict if the pool is selected again, if the daemon has changed since the
+  // plan was made, or if the daemon's annotation no longer has the token.
   Status MayRemove(const std::string& pool, const std::string& mark);
 
   // Fails with kConflict if the pool has changed since the plan was made. Must be called before each update that
@@ -46,9 +43,9 @@ class LiveChecks {
   const ResourceType pool_type_;
   const YurtAppDaemon& daemon_;
   const std::stop_token stop_;
-  std::set<std::string> names_;  // names of the pools that the plan needs
-  bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
-  bool one_by_one_ = true;       // true: few pools are needed, so each of them is read separately
+  std::set<std::string> names_;  // names of the pools that the checks of this plan need
+  bool metadata_only_ = true;    // the checks need only the metadata of these pools
+  bool one_by_one_ = true;       // each pool is read separately, because the checks need only a few pools
   SharedResponse<ObjectMeta> daemon_now_;
   SharedResponse<std::shared_ptr<const PoolsByName>> pools_now_;
 };

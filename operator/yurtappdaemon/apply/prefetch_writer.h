@@ -20,15 +20,16 @@ namespace yad {
 struct PrefetchOutcome {
   std::map<std::string, RejectedPrefetch> rejected;  // by name of the DaemonSet; the next plan needs them
   std::optional<Error> retry;                        // the error of a write that must be retried
-  // True if the server does not keep image volumes, and the plan did not know this yet. So the next plan does not pull
-  // images.
+  // True if the writes have shown that the server does not keep image volumes, which the plan did not know yet. So the
+  // next plan does not pull images.
   bool dropped = false;
 };
 
 // Thread-safe.
 class PrefetchWriter {
  public:
-  // Stores the responses in `store`, unless it is null. `pause` is the image of the container that sleeps.
+  // Stores the responses in `store`, unless it is null. `pause` is the image of the DaemonSet's container, which
+  // sleeps.
   PrefetchWriter(Client& client, Store* store, ImageVolumes& support, std::string pause, std::size_t parallel_writes)
       : client_(client),
         store_(store),

@@ -41,9 +41,9 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
                                std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
-    // This removal deletes a duplicate, and keeps another workload of the pool. If the caches lag, the operator may
-    // already have deleted the kept workload, and the pool would lose both. Or the kept workload may have become
-    // unavailable, and only the duplicate serves. So the kept workload is read from the server.
+    // This removal deletes a duplicate, and keeps another workload of the pool. The kept workload is read from the
+    // server, because the caches may lag. It may have been deleted already, and the pool would lose both workloads. Or
+    // it may have become unavailable, so that only the duplicate serves.
     const ObjectMeta& kept = removal.kept->object->meta();
     const auto live = client_.Get(type, kept.key, stop);
     if (!live)
@@ -52,8 +52,8 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
     const ObjectMeta& meta = now.object->meta();
     if (meta.uid != kept.uid || meta.deleting() || !ControlledBy(meta, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " was deleted or replaced after it was read");
-    // The caches show only workloads with this label. If the kept workload has lost the label, the operator would not
-    // see the workload, and would create another workload.
+    // The caches show only workloads with this label. If the kept workload has lost it, the next plan would create
+    // another workload.
     if (meta.Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " has lost label " + kPoolNameLabel);
     if (!now.state().available()) return Fail(Reason::kConflict, kept.key.ToString() + " is no longer available");

@@ -20,9 +20,9 @@ class WorkloadRemover {
   WorkloadRemover(Client& client, Store& store, const WorkloadWriter& writer, std::size_t parallel_writes)
       : client_(client), store_(store), writer_(writer), parallel_writes_(parallel_writes) {}
 
-  // Some removals need a token. Writes this token to an annotation of the workload, so that the removal stays allowed
-  // after a crash. Replaces the workloads in `removals` with the annotated workloads. If a write fails, the workloads
-  // whose removal needs a token must not be removed.
+  // For each removal that needs a token (Removal::mark), writes the token to an annotation of the workload, so that the
+  // removal stays allowed after a crash. Replaces the workloads in `removals` with the annotated workloads. If this
+  // fails, no workload whose removal needs a token may be removed.
   Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
   // Deletes one workload. Fails with kNotFound if it is already gone. Before the deletion, live reads confirm:
   // - for a duplicate, that the other workload of the pool still exists and is available

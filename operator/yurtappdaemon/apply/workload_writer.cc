@@ -100,7 +100,8 @@ Result<WrittenWorkload> WorkloadWriter::Update(const YurtAppDaemon& daemon, cons
                                       "creates another one");
   }
   WriteOptions options;
-  options.skips_rate_limit = ChangesRenderInputs(plan);  // The caller has just read the pool.
+  // If the inputs change, the caller has just read the pool. A wait would make this read outdated.
+  options.skips_rate_limit = ChangesRenderInputs(plan);
   if (meta.controller() == nullptr) {
     // The daemon may be in deletion with --cascade=orphan. The operator must not adopt the workload again, because
     // Kubernetes would then delete it together with the daemon.

@@ -41,21 +41,21 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
-  // Decides whether a repair must not write the pod template. In this case, returns the workload on the server.
-  // Otherwise, returns nullopt. `live` is the workload in the cache, and `repaired` is the object to write.
+  // Returns the workload on the server if the repair must not write the pod template, and nullopt otherwise. `live` is
+  // the workload in the cache, and `repaired` is the object to write.
   //
-  // A repair must not write the template if both of these are true:
+  // The repair must not write the template if both of these are true:
   // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
   //
-  // In this case, an admission webhook has changed the last write of the operator, or of OpenYurt. A new process does
-  // not know this difference, because its PlanMemo is empty. If the webhook is down, the repair would restart the pods
-  // of all pools.
+  // An admission webhook has then changed the last write of the operator, or of OpenYurt. The PlanMemo of a new process
+  // does not contain this difference. If the webhook no longer changes the write, the repair would restart the pods of
+  // all pools.
   Result<std::optional<Json>> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
                                           const Json& repaired, std::stop_token stop) const;
-  // Uses the existing workload with this name, which the caches might not show because it lacks the label of its pool.
-  // Restores the label. Fails with kNotFound if no workload has the name, and with kAlreadyExists if the workload does
-  // not belong to the pool of this daemon.
+  // Returns the existing workload with this name, which the caches might not show because it lacks the label of its
+  // pool. Restores the label. Fails with kNotFound if no workload has the name, and with kAlreadyExists if the workload
+  // does not belong to the pool of this daemon.
   Result<WrittenWorkload> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                   std::stop_token stop) const;
 

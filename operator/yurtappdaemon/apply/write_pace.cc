@@ -15,7 +15,8 @@ bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service-
 
 bool IsQuotaReason(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
-// Returns a digest of all user input on which a rejection may depend, so that an edit causes an immediate attempt.
+// Returns a digest of the pool's write, and of the user input on which a rejection may depend. So an edit by a user
+// causes an immediate attempt.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
   std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.action)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
@@ -52,8 +53,8 @@ std::vector<std::string> WritePace::Record(const YurtAppDaemon& daemon, const Ou
   std::vector<std::string> contested;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Rejection> rejections;
-  // The removal of objects frees quota, so writes that exceeded a quota start again with the shortest backoff. They
-  // still wait, because the server updates the usage of the quota late.
+  // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again from the shortest
+  // delay. It is not zero, because the server updates the usage of the quota late.
   const bool frees_quota =
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {

@@ -1,4 +1,4 @@
-// Delays the retries of writes that another actor reverts or that the server rejects. Uses operator/base/retry_pace.h.
+// Delays the retries of writes that another client reverts or that the server rejects.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 
@@ -15,12 +15,12 @@
 namespace yad {
 
 // Limits three kinds of writes:
-// - Repairs that another actor keeps reverting. From the sixth repair on, the intervals grow.
+// - Repairs that another client keeps reverting. From the sixth repair on, the intervals grow.
 // - Retries of writes that the server rejected (a quota, a policy, a name that another owner has). The intervals grow,
 //   because each event of one pool would otherwise retry the rejected writes of all pools.
 // - Retries of rejected Jobs of checks, in the same way.
 //
-// One object for each daemon. Not thread-safe.
+// Each daemon has its own object. Not thread-safe.
 class WritePace {
  public:
   // Applies the limits to the plan:
@@ -30,7 +30,8 @@ class WritePace {
   //
   // Returns the time until the first of these writes is due, or zero if no write must wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
-  // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
+  // Records the repairs and the rejected writes of the outcome. Returns the pools whose repairs are delayed from now
+  // on.
   std::vector<std::string> Record(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);
   // Records a rejected Job.
   void RecordRejectedJob(const std::string& name, SteadyTime now) { jobs_.Tried(name, now); }
@@ -41,10 +42,10 @@ class WritePace {
     RejectedWrite why;
   };
   RetryPace repairs_;
-  // By name. One retry is immediate, because a response may have been lost.
+  // By the name of the Job. One retry is immediate, because the response to the creation may have been lost.
   RetryPace jobs_{/*at_once=*/2, /*quiet=*/std::chrono::hours(1)};
-  // By pool. A batch of writes to a webhook that does not respond may take minutes, and so may the queue before the
-  // next batch. These times must not count as quiet. Record forgets a pool whose write succeeds or changes.
+  // By pool. `quiet` is long, because a batch of writes may take minutes if a webhook does not respond, and so may the
+  // wait for the next batch. Record forgets a pool whose write succeeds or changes.
   RetryPace rejected_{/*at_once=*/1, /*quiet=*/std::chrono::hours(1)};
   std::unordered_map<std::string, Rejection> rejections_;  // by pool
 };

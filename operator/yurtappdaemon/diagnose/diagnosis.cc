@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The numbers and problems of pods that decide the state.
+// The counts and problems of some pods of a workload. They decide the state.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
@@ -55,37 +55,37 @@ std::string StateOf(const DiagnosisInput& input) {
 }
 
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
-                   const std::optional<PodProblem>& seen) {
+                   const std::optional<PodProblem>& in_events) {
   const WorkloadState& workload = input.workload;
-  std::optional<PodProblem> worst = seen;
+  std::optional<PodProblem> worst = in_events;
   const std::optional<PodProblem> rejection = ProblemOfRejection(workload.rejection);
   KeepWorse(worst, rejection);
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
-    // A failed pod, such as an evicted pod, remains long after another pod has replaced it. Its problem is then
-    // ignored.
+    // Ignores the problem of a failed pod, such as an evicted pod, if another pod has replaced it. The failed pod may
+    // remain for a long time.
     const bool past = pod.leaving && others && pod.problem && pod.problem->reason == kPodFailed;
     if (!past) KeepWorse(worst, pod.problem);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
-  // If pods of one revision are ready, the workload still serves. Problems of another revision without ready pods then
-  // do not change the state.
+  // If pods of one revision are ready, the workload still serves. The state then does not depend on a revision that has
+  // problems and no ready pods.
   const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
                                   [](const auto& revision) { return revision.second.ready > 0; });
   Counted counted;
-  bool beside_bad = false;
-  for (const auto& [revision, of_it] : by_revision) {
-    const bool bad = of_it.has_problem && of_it.ready == 0;
+  bool ignores_revision = false;
+  for (const auto& [revision, of_revision] : by_revision) {
+    const bool bad = of_revision.has_problem && of_revision.ready == 0;
     if (serves && bad) {
-      beside_bad = true;
+      ignores_revision = true;
     } else {
-      counted.Add(of_it);
+      counted.Add(of_revision);
     }
   }
   if (!serves) {
-    for (const auto* problem : {&seen, &rejection}) {
+    for (const auto* problem : {&in_events, &rejection}) {
       if (*problem) counted.Add(**problem);
     }
   }
@@ -102,11 +102,11 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     diagnosis.state = kWaitingState;
   } else if (state) {
     diagnosis.state = *state;
-  } else if (all_ready && (beside_bad || workload.ready_replicas >= workload.wanted)) {
+  } else if (all_ready && (ignores_revision || workload.ready_replicas >= workload.wanted)) {
     diagnosis.state = kReadyState;
   } else if (counted.failed && counted.ready == 0) {
     diagnosis.state = kErrorState;
-  } else if (MakesProgress(input) && ((workload.rolling && !beside_bad) || !(counted.has_problem || rejection))) {
+  } else if (MakesProgress(input) && ((workload.rolling && !ignores_revision) || !(counted.has_problem || rejection))) {
     diagnosis.state = kProvisionState;
   } else {
     diagnosis.state = kDegradedState;

@@ -1,4 +1,4 @@
-// The diagnosis of an unhealthy pool: a reason, and one word for the state of its workload. Pure.
+// The diagnosis of a pool: the state of its workload, and the reason why its pods are not ready. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
 
@@ -26,10 +26,10 @@ inline constexpr char kDegradedState[] = "Degraded";    // any other state
 
 struct Diagnosis {
   std::string state;
-  std::string reason;  // a reason that IsPodProblem accepts; "": no problem is known
+  std::string reason;  // one of the reasons of pods (IsPodProblem); "" if no problem is known
   std::string message;
-  // True if the diagnosis was restored from status. Its message may then already include the reason why the pool counts
-  // as failed, so that reason is not appended again.
+  // True if the diagnosis was restored from status. Its message may then already explain why the pool counts as failed,
+  // so this explanation is not appended again.
   bool restored = false;
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
@@ -47,10 +47,10 @@ struct DiagnosisInput {
 // Returns the state of a workload whose pods were not read.
 std::string StateOf(const DiagnosisInput& input);
 
-// Diagnoses a workload from the facts about its pods. `seen` is a problem that was found in Events and is not in
+// Diagnoses a workload from the facts about its pods. `in_events` is a problem that was found in Events and is not in
 // `pods`.
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
-                   const std::optional<PodProblem>& seen);
+                   const std::optional<PodProblem>& in_events);
 
 }  // namespace yad
 

@@ -73,21 +73,22 @@ std::vector<Request> MisplacedPods::PoolOf(const Event& workload_event) const {
   return {{"", pool}};
 }
 
-std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
+std::optional<Duration> MisplacedPods::TimeUntilCount(const std::string& pool) {
   const SteadyTime now = clock_.Now();
   return pools_.With([&](auto& pools) -> std::optional<Duration> {
     Pool& known = pools[pool];
     if (known.counted && now < known.last + kMinInterval) return known.last + kMinInterval - now;
-    if (!known.turn) known.turn = budget_.Take(kRequestsPerCount);
-    if (*known.turn > now) return *known.turn - now;
-    known.turn.reset();
+    if (!known.reserved) known.reserved = budget_.Take(kRequestsPerCount);
+    if (*known.reserved > now) return *known.reserved - now;
+    known.reserved.reset();
     return std::nullopt;
   });
 }
 
 Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_token stop) {
-  if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
-  if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
+  // No Node is in a pool whose name can't be the value of a label.
+  if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();
+  if (const auto wait = TimeUntilCount(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
   read_log_.Report(found);
   if (!found) {
@@ -163,7 +164,7 @@ Result<std::set<std::string>> MisplacedPods::NodesOutside(const std::map<std::st
       return true;
     });
   };
-  // TakeTurn has reserved no requests for these reads, so they are taken from the budget of the next counts.
+  // TimeUntilCount has not reserved requests for these reads. So they delay the next counts.
   if (nodes.size() > kMaxReadsByName) {
     YAD_TRY(const int pages, read());  // in most clusters fewer requests than reads by name
     budget_.Take(pages);

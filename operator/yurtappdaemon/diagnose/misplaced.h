@@ -1,4 +1,5 @@
-// Counts pods that still run on a node that has left their pool. Nothing evicts them, and they still count as ready.
+// Counts misplaced pods: pods that still run on a node that has left their pool. Kubernetes does not evict them, and
+// they still count as ready.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 
@@ -49,8 +50,8 @@ class MisplacedPods {
   // - `show`: a reconcile of the daemon, because its counts have changed
   void Connect(std::function<void(const Request& pool)> count, std::function<void(const Request& daemon)> show);
 
-  // Returns whether this event of a NodePool requires a count: a node may have left the pool, or the pool has
-  // misplaced pods and its nodes have changed.
+  // Returns whether this event of a NodePool requires a count, because a node may have left the pool, or because the
+  // pool has misplaced pods and its nodes have changed.
   bool RequiresCount(const Event& pool_event) const;
   // Returns the workload's pool if the workload has misplaced pods. Otherwise, returns an empty list.
   std::vector<Request> PoolOf(const Event& workload_event) const;
@@ -72,19 +73,19 @@ class MisplacedPods {
   using ByWorkload = std::map<ObjectKey, std::int64_t>;
   struct Pool {
     bool counted = false;
-    std::optional<SteadyTime> turn;  // reserved time of the next count; nullopt: not reserved
-    SteadyTime last;                 // the time of the last count
-    Duration interval{0};            // from `last` to the next count
-    ByWorkload counts;               // only workloads that have misplaced pods
+    std::optional<SteadyTime> reserved;  // the time at which the next count may begin; nullopt: not reserved
+    SteadyTime last;                     // the time of the last count
+    Duration interval{0};                // from `last` to the next count
+    ByWorkload counts;                   // only workloads that have misplaced pods
   };
   struct Found {
     ByWorkload counts;
-    std::set<std::string> nodes;  // the nodes of these pods
+    std::set<std::string> nodes;  // the nodes on which these pods run
   };
 
   // Reserves the requests of the pool's next count in the rate limiter. Returns the time until the count may begin, or
   // nullopt if it may begin now.
-  std::optional<Duration> TakeTurn(const std::string& pool);
+  std::optional<Duration> TimeUntilCount(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns the Nodes that exist and are in another pool or in no pool.
   Result<std::set<std::string>> NodesOutside(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,

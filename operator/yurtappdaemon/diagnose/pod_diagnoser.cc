@@ -14,15 +14,15 @@
 namespace yad {
 namespace {
 
-// The pods of a daemon's unhealthy pools are read in turns. The limits are the number of pools in one turn, and the
-// shortest time between two turns.
-constexpr std::ptrdiff_t kPoolsPerTurn = 10;
+// The pods of a daemon's unhealthy pools are read in batches. The limits are the number of pools in one batch, and the
+// shortest time between two batches.
+constexpr std::ptrdiff_t kPoolsPerBatch = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
-// A turn ends after this time, because the daemon's status is written only after the turn. The next turn then starts as
-// late as after a failed read.
-constexpr Duration kLongestTurn = std::chrono::seconds(2);
-// The intervals between the reads of a pool's pods. The first read is after a second, because most pods are ready by
-// then and need not be read. The intervals then grow.
+// A batch ends after this time, because the daemon's status is written only after the batch. The next batch then starts
+// as late as after a failed read.
+constexpr Duration kLongestBatch = std::chrono::seconds(2);
+// The intervals between two reads of a pool's pods, which grow. The first read is one second after the pool was found
+// unhealthy, because most pods are ready by then and need not be read.
 constexpr Duration kFirstReadInterval = std::chrono::seconds(1);
 constexpr Duration kMaxReadInterval = std::chrono::minutes(1);
 constexpr Duration kFailureBackoff = std::chrono::seconds(30);
@@ -47,8 +47,7 @@ std::uint64_t FingerprintOf(const WorkloadState& state) {
 }
 
 // Returns the workload's diagnosis in the last status, or nullopt if the status does not have it. If the status does
-// not show a problem of the pods, the diagnosis contains only the state. StateOf can't determine this state without the
-// pods.
+// not show a problem of the pods, the diagnosis contains only the state, which may depend on the pods.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
@@ -63,8 +62,8 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
 }
 
-// Returns whether the new message is only the beginning of the earlier message. A kubelet's message is shorter during a
-// back-off than directly after an attempt.
+// Returns whether the new message is only the beginning of the earlier message. The kubelet's message is shorter while
+// it backs off than directly after an attempt.
 bool IsShorterForm(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
@@ -77,7 +76,7 @@ PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const 
   Findings findings;
   const std::vector<UnhealthyPool> unhealthy = FindUnhealthy(pools, previous, memory);
   if (unhealthy.empty()) {
-    memory.turn.reset();
+    memory.batch.reset();
     return findings;
   }
   DiagnoseDue(unhealthy, daemon.kind, memory, stop);
@@ -86,7 +85,7 @@ PodDiagnoser::Findings PodDiagnoser::Examine(const YurtAppDaemon& daemon, const 
   SteadyTime next = SteadyTime::max();
   for (const auto& [pool, known] : unhealthy) {
     if (known->diagnosis) findings.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
-    next = std::min(next, known->Due() <= now && memory.turn ? memory.turn->at : known->Due());
+    next = std::min(next, known->Due() <= now && memory.batch ? memory.batch->at : known->Due());
   }
   findings.again = std::max<Duration>(std::max(next, memory.not_before) - now, kMinPause);
   return findings;
@@ -122,22 +121,22 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::
 void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                                std::stop_token stop) {
   const SteadyTime now = clock_.Now();
-  const auto take_turn = [&](std::ptrdiff_t due) {
-    if (memory.turn || due <= 0) return;
-    const int pools = static_cast<int>(std::min(due, kPoolsPerTurn));
-    memory.turn = Memory::Turn{budget_.Take(pools), pools};
+  const auto reserve = [&](std::ptrdiff_t due) {
+    if (memory.batch || due <= 0) return;
+    const int pools = static_cast<int>(std::min(due, kPoolsPerBatch));
+    memory.batch = Memory::Batch{budget_.Take(pools), pools};
   };
   const auto due = std::count_if(unhealthy.begin(), unhealthy.end(),
                                  [&](const UnhealthyPool& one) { return one.known->Due() <= now; });
   if (now < memory.not_before) return;
-  take_turn(due);
-  if (due == 0 || memory.turn->at > now) return;
+  reserve(due);
+  if (due == 0 || memory.batch->at > now) return;
 
-  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn->pools);
-  memory.turn.reset();
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.batch->pools);
+  memory.batch.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
-    auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
+    auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestBatch, stop);
     known.last = now;
     if (!diagnosis) {
       known.interval = kMaxReadInterval;
@@ -150,12 +149,12 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
     known.print = FingerprintOf(one->pool->workload->state());
     if (IsShorterForm(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
-    if (const SteadyTime then = clock_.Now(); then >= now + kLongestTurn) {
+    if (const SteadyTime then = clock_.Now(); then >= now + kLongestBatch) {
       memory.not_before = then + kFailureBackoff;
       return;
     }
   }
-  take_turn(due - most);
+  reserve(due - most);
 }
 
 std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,

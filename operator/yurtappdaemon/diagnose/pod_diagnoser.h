@@ -1,4 +1,4 @@
-// Finds out why pools are unhealthy. Reads their pods on demand, pool by pool, at a limited rate.
+// Finds out why pools are unhealthy. Reads the pods of these pools at a limited rate.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 
@@ -26,29 +26,29 @@ class PodDiagnoser {
   struct Memory {
     struct Pool {
       std::string uid;          // of the workload
-      std::uint64_t print = 0;  // digest of the workload's state at the last read
+      std::uint64_t print = 0;  // FingerprintOf the workload's state at the last read
       bool was_read = false;
       SteadyTime last;       // the last read, or the time at which the pool was found unhealthy
       Duration interval{0};  // from `last` to the next read
       std::optional<Diagnosis> diagnosis;
       SteadyTime Due() const { return last + interval; }
     };
-    // The next reads. They are reserved in the request budget.
-    struct Turn {
-      SteadyTime at;
-      int pools;
+    // The reads that are reserved in the request budget.
+    struct Batch {
+      SteadyTime at;  // the earliest time of the first read
+      int pools;      // the maximum number of pools
     };
     std::map<std::string, Pool> pools;  // by name
-    std::optional<Turn> turn;           // nullopt: no reads are reserved
+    std::optional<Batch> batch;         // nullopt: no reads are reserved
     SteadyTime not_before{};            // after a failed or slow read: the earliest time of the next read
   };
 
   struct Findings {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or an earlier call
-    std::optional<Duration> again;  // the time until Examine must be called again, even without an event
+    std::optional<Duration> again;  // the time until Examine must be called again; nullopt: not before an event
   };
-  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. After
-  // a failed read, the earlier diagnoses stay.
+  // Diagnoses the unhealthy pools among `pools`. `previous` is the last status. After a failed read, the earlier
+  // diagnoses stay.
   Findings Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
                    Memory& memory, std::stop_token stop);
 
@@ -61,11 +61,11 @@ class PodDiagnoser {
   // `memory`.
   std::vector<UnhealthyPool> FindUnhealthy(const std::vector<PoolOutcome>& pools, const Json& previous,
                                            Memory& memory) const;
-  // Reads the pods of the pools whose next read is due. The Turn in `memory` limits the reads: they begin at Turn::at,
-  // and read at most Turn::pools pools. Reserves a Turn if `memory` has none.
+  // Reads the pods of the pools whose next read is due, as far as the reserved batch in `memory` allows. Reserves a
+  // batch if `memory` has none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                    std::stop_token stop);
-  // Returns nullopt if the pods could not be read. Reads no further page after `end`.
+  // Returns nullopt if the pods can't be read. Does not read a further page after `end`.
   std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,
                                         std::stop_token stop);
 

@@ -18,8 +18,8 @@
 namespace yad {
 namespace {
 
-// An Event about a failed creation that is older than this time is outdated. A StatefulSet retries a creation after at
-// most 1000 s.
+// An Event about a failed creation is outdated after this time, because a StatefulSet retries a creation after at most
+// 1000 s.
 constexpr std::chrono::minutes kCreationIsRetried{20};
 constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
 
@@ -60,14 +60,14 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (IsTrue(ready)) return false;
-  // The clock of the pod's node sets this time. If the time is far in the future, that clock is wrong, and the pod
-  // counts as not ready.
+  // The kubelet sets this time by the clock of its node. If the time is far in the future, this clock is wrong, and the
+  // pod counts as not ready for long enough.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid or no longer belongs to the daemon, if its status does not
-// describe its newest template yet, or if its strategy is OnDelete.
+// Returns nullopt if no pod of the StatefulSet may be deleted: it has another uid, it no longer belongs to the daemon,
+// its status does not describe its newest template yet, or its strategy is OnDelete.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid, const ObjectMeta& daemon) {
   const ObjectMeta meta = ParseMeta(stateful_set);
   if (meta.uid != uid || !ControlledBy(meta, daemon.uid)) return std::nullopt;
@@ -100,13 +100,13 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
     return;
   }
   if (meta.deleting()) {
-    // deletionTimestamp is the end of the pod's grace period. A pod on a lost node remains after that time, so it then
-    // does not count as a replacement in progress.
+    // deletionTimestamp is the end of the pod's grace period. A pod on a lost node remains after this time, and is then
+    // not a replacement in progress.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
-  // On a disconnected node, the containers probably still run. If several pods were deleted, the kubelet would
-  // terminate all of them together when it reconnects.
+  // On a disconnected node, the containers probably still run. If several pods on the node were deleted, the kubelet
+  // would terminate all of them together when it reconnects.
   if (LostItsNode(pod)) return;
   if (!HasNotBeenReady(pod, meta, since) || ordinal < update.first_updated) return;
   Candidate& candidate = survey.stuck.emplace_back();
@@ -116,9 +116,8 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
   candidate.precondition.resource_version = meta.resource_version;  // fails if the pod has changed: it may be ready now
 }
 
-// Returns the pods to delete. If no pod has the newest template yet, that template may be bad. So only the pod that
-// blocks the StatefulSet is deleted: the first pod that is not ready. The StatefulSet does not create later pods before
-// this pod is ready.
+// Returns the pods to delete. If no pod of the newest template is ready yet, this template may be bad. So only the pod
+// that blocks the StatefulSet is deleted, which is the first pod that is not ready.
 std::vector<Candidate> PodsToDelete(const Update& update, Survey survey) {
   if (survey.under_way) return {};
   if (!survey.proven) {
@@ -178,25 +177,26 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectMe
   return deleted;
 }
 
-std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, StuckLooks& looks, RateLimiter& reads, SteadyTime now) {
-  std::vector<std::pair<SteadyTime, const PoolPlan*>> due;
-  StuckLooks stuck;
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, ExaminedPools& examined, RateLimiter& limiter,
+                                            SteadyTime now) {
+  std::vector<std::pair<SteadyTime, const PoolPlan*>> due;  // with the time of the last examination
+  ExaminedPools still_stuck;
   for (const PoolPlan& pool : plan.pools) {
     if (!pool.may_be_stuck || pool.action != WorkloadAction::kNone) continue;
-    const auto last = looks.find(pool.pool);
-    if (last == looks.end()) {
+    const auto last = examined.find(pool.pool);
+    if (last == examined.end()) {
       due.emplace_back(SteadyTime::min(), &pool);
       continue;
     }
-    stuck.insert(*last);
+    still_stuck.insert(*last);
     if (last->second + kStuckAfter <= now) due.emplace_back(last->second, &pool);
   }
-  looks = std::move(stuck);
+  examined = std::move(still_stuck);
   std::stable_sort(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const PoolPlan*> next;
   for (const auto& [last, pool] : due) {
-    if (!reads.TryTake()) break;
-    looks[pool->pool] = now;
+    if (!limiter.TryTake()) break;
+    examined[pool->pool] = now;
     next.push_back(pool);
   }
   return next;

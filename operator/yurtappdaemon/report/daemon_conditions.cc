@@ -18,11 +18,11 @@ bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, c
   return counts.failures() > (rolling ? static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(pools)) : 0);
 }
 
-// Returns whether the server rejects pools that do not have updateRevision, for example new pools, and maxFailures does
-// not allow it.
+// Returns whether the server rejects the workloads of pools that do not have updateRevision, for example of new pools,
+// and more pools have failed than maxFailures allows.
 //
-// While currentRevision is another revision, the result is false. Otherwise, failures after the rollout would cause a
-// rollback (RolloutInput::all_updated).
+// Returns false while currentRevision is another revision. Otherwise, failures after the rollout would cause a rollback
+// (RolloutInput::all_updated).
 bool RejectsTooMany(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
@@ -66,7 +66,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
                          daemon.meta.key.name + ")");
   if (complete) return condition("True", kRolloutComplete, progress);
   if (input.rollout != nullptr) {
-    if (auto said = ProgressOf(input.snapshot, *input.rollout, counts.rollout)) return *said;
+    if (auto of_rollout = ProgressOf(input.snapshot, *input.rollout, counts.rollout)) return *of_rollout;
   }
   if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
   if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
@@ -90,7 +90,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " +
-                         Pluralize(counts.waiting_for_user, "pool on its", "pools on their") + " present revision");
+                         Pluralize(counts.waiting_for_user, "pool on its", "pools on their") + " current revision");
   }
   return condition("True", kRolloutComplete, progress);
 }
@@ -121,14 +121,14 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
 }
 
 // Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may affect all pools:
-// a webhook fails, or the operator lacks a permission. The pool is then neither done nor a failure of the revision.
+// a webhook fails, or the operator lacks a permission. The pool is then neither done nor failed on the revision.
 bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
   return !view.assigned && !view.late && IsCausedByRevision(result.failure_reason) &&
          !CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
-// Returns whether condition Reconciling (kstatus) is set. It is not set while a user has stopped the rollout, because
-// tools would wait for its end forever.
+// Returns whether condition Reconciling (kstatus) is set. It is not set while only a user can continue the rollout,
+// because tools would wait for its end forever.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;

@@ -18,7 +18,7 @@ struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t invalid_names = 0;     // pools that can't have nodes (InvalidPoolName)
   std::int64_t waiting_for_user = 0;  // pools whose update a user delays
-  // True if a site's annotation blocks one of these updates. The command `kubectl yad release` removes this annotation.
+  // True if a hold annotation blocks one of these updates. The command `kubectl yad release` removes this annotation.
   bool release_helps = false;
   std::int64_t waiting = 0;  // pools whose update the rollout will start later, without a user
   // Unfinished updates to updateRevision that no user delays. Failed updates do not count, except those that the
@@ -33,9 +33,8 @@ struct PoolCounts {
   std::int64_t other_cause = 0;        // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases of pools that are not ready
   const PoolView* first_failure = nullptr;
-  // The first of failures() and other_cause.
-  const PoolView* first_of_rollout = nullptr;
-  RolloutNumbers rollout;  // only for RollingUpdate
+  const PoolView* first_of_rollout = nullptr;  // the first pool that failures() or other_cause counts
+  RolloutNumbers rollout;                      // only for RollingUpdate
 
   std::int64_t failures() const { return deadline_exceeded + rejected; }
   // Returns whether all pools that can have nodes are Offline.

@@ -32,18 +32,18 @@ metrics::Counter& WritesOf(bool service, const char* operation) {
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
-// Returns the names of the updated pools, by the name of their new revision. After a rollback, this is not the revision
-// of the spec.
+// Returns the names of the updated pools, by the name of their new revision. In a rollback, the new revision is not the
+// revision of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
-  const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
+  const std::set<std::string_view> updated(outcome.updated.begin(), outcome.updated.end());
   std::map<std::string, std::vector<std::string>> by_revision;
   for (const PoolOutcome& result : outcome.pools) {
-    if (moved.contains(result.plan->pool)) by_revision[result.plan->to.revision->name].push_back(result.plan->pool);
+    if (updated.contains(result.plan->pool)) by_revision[result.plan->to.revision->name].push_back(result.plan->pool);
   }
   return by_revision;
 }
 
-// Returns the reason why a write or a check of the pool has failed, or "" if none has failed.
+// Returns the reason of the pool's failed write or check, or "" if no write and no check has failed.
 std::string FailureReason(const PoolOutcome& result) {
   if (!result.failure_reason.empty()) return result.failure_reason;
   const auto& check = result.plan->health.check;
@@ -79,7 +79,7 @@ void ReportWrites(EventSink& events, const YurtAppDaemon& daemon, const Outcome&
   report(outcome.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
 }
 
-// Reports the pools whose workloads another actor has changed after the operator's write.
+// Reports the pools whose workloads another client, the apiserver or a webhook has changed.
 void ReportReverts(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome,
                    const std::vector<std::string>& contested) {
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
@@ -104,7 +104,7 @@ void ReportReverts(EventSink& events, const YurtAppDaemon& daemon, const Outcome
 
 void ReportFailures(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome,
                     DaemonEvents::Memory& memory) {
-  // Each failure causes only one event. After a restart, the failures that an earlier process has reported are read
+  // Each failure causes only one Event. After a restart, the failures that an earlier process has reported are read
   // from status.
   if (!memory.complete) {
     for (const PoolStatusView& pool : StatusView(daemon.status).pools())

@@ -1,4 +1,4 @@
-// Reports the results of a reconcile in events, metrics and the log.
+// Reports the results of a reconcile in Events, metrics and the log.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_DAEMON_EVENTS_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_DAEMON_EVENTS_H_
 
@@ -19,17 +19,17 @@ class DaemonEvents {
 
   // The reports that were made about one daemon.
   struct Memory {
-    std::map<std::string, std::string> failed;  // by pool: the reason of the failure that an event reported
+    std::map<std::string, std::string> failed;  // by pool: the reason of the reported failure
     bool complete = false;                      // true after the failures in status were added to `failed`
-    std::string progress;                       // the reason of condition Progressing that an event has reported
+    std::string progress;                       // the reason of condition Progressing in the last call of ReportRollout
   };
 
-  // Reports the writes, reverts and failures of a reconcile. `contested` are the pools whose repairs another actor
-  // keeps reverting. The operator repairs them less often from now on.
+  // Reports the writes, reverts and failures of a reconcile. `contested` are the pools whose repairs another client
+  // keeps reverting, so that the operator repairs them less often from now on.
   void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& contested,
                      Memory& memory) const;
-  // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the
-  // reconcile.
+  // Reports the state of a RollingUpdate if the state has changed. `previous` and `status` are the status before and
+  // after the reconcile.
   void ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status, Memory& memory) const;
   // Sets the metric yurtappdaemon_rollout_stopped of a daemon with strategy RollingUpdate.
   static void ShowStopped(const ObjectKey& daemon, bool stopped);

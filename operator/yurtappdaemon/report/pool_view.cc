@@ -146,8 +146,8 @@ class View {
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
-  // Returns whether the workload missed its deadline. A Deployment keeps an old condition for a moment after an update.
-  // Only a newer condition counts.
+  // Returns whether the workload missed its deadline. After an update, a Deployment has its old condition for a moment.
+  // Only a condition that is newer than the update counts.
   bool HasGivenUp() const {
     if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
     if (rolling()) return plan_.overdue;
@@ -169,8 +169,8 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
     }
-    // A pool that has finished its soak may be updated later because of a change of the pool, such as a new taint. It
-    // then has the full deadline again.
+    // If a pool that has finished its soak is updated because of a change of the pool, such as a new taint, it has the
+    // full deadline again.
     if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
@@ -194,9 +194,8 @@ class View {
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
   }
 
-  // Returns whether the server rejected the update of the pool again, and the rollout goes on without the pool, because
-  // it is new and has never been healthy. During a rollout, the plan does not show this yet when the update is rejected
-  // for the first time.
+  // Returns whether the server rejected the update of the pool, and the rollout continues without the pool because it
+  // is new and has never been healthy. During a rollout, the plan shows this only from the second rejection on.
   bool IsExcusedRejection() const {
     if (!plan_.excused || view_.assigned || view_.late || !CountsAsFailure(view_.reason, view_.message)) return false;
     return context_.rollout->target.is_current || plan_.health.rejected || !plan_.failure_reason.empty();
@@ -219,7 +218,7 @@ class View {
   void SetPhase() {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
-      // The phase does not show that the pool has been healthy on its revision. So scaledFrom is set.
+      // scaledFrom shows a new leader that the pool has been healthy on its revision, because the phase does not.
       if (!rolling() && been_healthy_ && state_ != nullptr)
         view_.scaled_from = std::max<std::int64_t>(state_->wanted, 1);
       if (plan_.offline_after_update) {
@@ -251,7 +250,8 @@ class View {
     SetUnhealthySeconds();
   }
 
-  // A Deployment whose template sets `paused` can't be resumed, because the operator would restore the field.
+  // Returns the message about a paused Deployment. If the template sets `paused`, the user can't resume the Deployment,
+  // because the operator would restore the field.
   std::string DescribePause() const {
     const RevisionPtr& revision = plan_.to.revision;
     if (revision != nullptr && BoolAt(revision->content.workload_template, {"spec", "paused"}))
@@ -294,7 +294,8 @@ class View {
   }
 
   // Sets the time from which the pool's soak or deadline counts. If it is later than lastTransitionTime, BuildStatus
-  // moves lastTransitionTime to it, because a new leader counts from there. The time of an outage does not count.
+  // sets lastTransitionTime to it, because a new leader counts from lastTransitionTime. The time of an outage does not
+  // count.
   void SetCountedSince() {
     const bool is_dark = view_.phase == PoolPhase::kOffline && IsOfflineAfterUpdate(view_.reason);
     const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
@@ -319,7 +320,7 @@ class View {
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
                         plan_.offline_after_update || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // The phase does not show a new leader that this pool has been healthy. So scaledFrom is set.
+    // scaledFrom shows a new leader that the pool has been healthy, because the phase does not.
     if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
@@ -353,13 +354,12 @@ class View {
   PoolView view_;
   const WorkloadState* state_ = nullptr;
   bool deleting_ = false;
-  bool written_ = false;  // the pool has a workload, and no write is outstanding
-  bool update_outstanding_ =
-      false;                   // an update or an adoption is outstanding, and not a repair, a scaling or a Service
-  bool updated_now_ = false;   // this reconcile has updated the workload
-  bool fresh_ = false;         // this reconcile has created the workload, or changed its pods
-  bool been_healthy_ = false;  // on the pool's revision, at least once
-  bool soaked_ = false;        // healthy for minReadySeconds on this revision, at least once
+  bool written_ = false;             // the pool has a workload, and no write is outstanding
+  bool update_outstanding_ = false;  // an update or an adoption of the workload is outstanding
+  bool updated_now_ = false;         // this reconcile has updated the workload
+  bool fresh_ = false;               // this reconcile has created the workload, or changed its pods
+  bool been_healthy_ = false;        // on the pool's revision, at least once
+  bool soaked_ = false;              // healthy for minReadySeconds on this revision, at least once
 };
 
 }  // namespace

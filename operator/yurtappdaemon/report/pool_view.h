@@ -15,7 +15,7 @@
 
 namespace yad {
 
-// Points into the workloads and plans from which it was created.
+// Its pointers and string_views point into the workloads and plans from which it was created.
 struct PoolView {
   // The fields of the pool's entry in `pools`. Fields that are "" are omitted.
   std::string_view name;
@@ -26,10 +26,11 @@ struct PoolView {
   std::string revision;
   std::string_view service;
   std::string since;            // lastTransitionTime
-  WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if time does not count
+  WallTime counted_since = {};  // the time from which the soak or deadline counts; WallTime(): neither counts
   std::string_view waiting_for;
-  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
-  std::int64_t scaled_from = 0;           // spec.replicas when it was healthy, if the phase hides this; 0 is omitted
+  std::int64_t unhealthy_seconds = 0;  // on the pool's revision before `since`; 0 is omitted
+  // spec.replicas when the pool was healthy, if the phase does not show that it was healthy; 0 is omitted.
+  std::int64_t scaled_from = 0;
   std::string healthy_since;              // the start of an unfinished soak; only with scaled_from
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began
@@ -38,7 +39,7 @@ struct PoolView {
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
   bool joining = false;                   // PoolHealth::joins
 
-  bool healthy = false;      // in its workload's current generation, without an outstanding write
+  bool healthy = false;      // its workload is healthy in its current generation, and no change of it is outstanding
   bool ready = false;        // its workload is healthy, on any revision, even if the server rejects a write
   bool soaking = false;      // healthy, but not for minReadySeconds yet
   bool verifying = false;    // not all checks of its update have passed

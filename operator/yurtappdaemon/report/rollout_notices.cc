@@ -38,95 +38,106 @@ std::optional<WallTime> StageTime(const ShownStage& state) {
   return time == WallTime() ? std::nullopt : std::optional(time);
 }
 
-}  // namespace
+// Sends the notices about one status of a daemon.
+class StatusNotices {
+ public:
+  StatusNotices(const std::function<void(const CloudEvent&)>& send, const Snapshot& snapshot,
+                const RevisionHistory::State& revisions, const Json& status)
+      : send_(send),
+        key_(snapshot.daemon.meta.key),
+        now_(snapshot.now),
+        status_(status),
+        rollout_(RolloutKeyOf(snapshot, revisions, status)),
+        shown_(ShownStageOf(status)) {}
 
-struct RolloutNotices::Subject {
-  const ObjectMeta& meta;
-  const Json& status;
+  // Repeats the notices about the status, which an earlier process wrote.
+  void Repeat(RolloutNotices::Memory& memory) const {
+    memory.rollout = rollout_;
+    memory.last = IdentityOf(shown_);
+    memory.completed =
+        shown_.stage == RolloutStage::kComplete || StringAt(status_, {"currentRevision"}) == rollout_.revision;
+    if (HasEnded(shown_.stage) && now_ - ParseTime(shown_.since) > kRepeatEnds) return;
+    if (!memory.completed) SendBegan(std::nullopt);
+    if (shown_.stage == RolloutStage::kUnderway) return;
+    Send(shown_, StageTime(shown_));
+    memory.alarmed = shown_.stage != RolloutStage::kComplete;
+  }
+
+  // Sends the notices about the difference between the status and `memory`. `is_first` is true for the first status
+  // that the operator writes for the daemon.
+  void SendChange(bool is_first, RolloutNotices::Memory& memory) const {
+    const bool complete = shown_.stage == RolloutStage::kComplete;
+    if (rollout_ != memory.rollout) {
+      memory.rollout = rollout_;
+      memory.last.clear();
+      // The first status may already show a complete rollout, because OpenYurt performed it, or because the daemon has
+      // no pools. No notice is sent for this rollout.
+      memory.completed = is_first && complete;
+      memory.alarmed = false;
+      if (!memory.completed) SendBegan(now_);
+    }
+    const std::string identity = IdentityOf(shown_);
+    const std::string last = std::exchange(memory.last, identity);
+    if (last == identity || shown_.stage == RolloutStage::kUnderway) return;
+    if (complete && memory.completed && !memory.alarmed) return;
+    memory.completed = memory.completed || complete;
+    memory.alarmed = !complete;
+    if (shown_.stage == RolloutStage::kRollbackComplete && !last.starts_with(StageName(RolloutStage::kStopped))) {
+      // The rollback finished before any status showed that the rollout had stopped. So the notice about the stop is
+      // sent now.
+      ShownStage stopped = shown_;
+      stopped.stage = RolloutStage::kStopped;
+      stopped.reason = kRollingBack;
+      Send(stopped, now_);
+    }
+    Send(shown_, now_);
+  }
+
+ private:
+  void SendBegan(std::optional<WallTime> time) const {
+    ShownStage began = shown_;
+    if (began.stage != RolloutStage::kUnderway) began.reason = began.message = "";
+    began.stage = RolloutStage::kUnderway;
+    Send(began, time);
+  }
+
+  void Send(const ShownStage& shown, std::optional<WallTime> time) const {
+    CloudEvent event;
+    event.id = Digest({rollout_.uid, rollout_.revision, std::to_string(rollout_.number), IdentityOf(shown)});
+    event.source = "/apis/apps.openyurt.io/v1alpha1/namespaces/" + key_.ns + "/yurtappdaemons/" + key_.name;
+    event.type = kTypePrefix + std::string(StageName(shown.stage));
+    event.subject = rollout_.revision;
+    event.time = time;
+    event.data = {{"namespace", key_.ns},
+                  {"name", key_.name},
+                  {"uid", rollout_.uid},
+                  {"revision", rollout_.revision},
+                  {"revisionNumber", rollout_.number},
+                  {"currentRevision", StringAt(status_, {"currentRevision"})},
+                  {"reason", shown.reason},
+                  {"message", shown.message},
+                  {"images", StringAt(status_, {"images"})}};
+    for (const char* count : {"desiredPools", "updatedPools", "readyPools", "failedPools", "offlinePools"})
+      event.data[count] = IntAt(status_, {count});
+    send_(event);
+  }
+
+  const std::function<void(const CloudEvent&)>& send_;
+  const ObjectKey& key_;
+  const WallTime now_;
+  const Json& status_;
+  const RolloutKey rollout_;
+  const ShownStage shown_;
 };
 
-void RolloutNotices::SendBegan(const Subject& subject, const RolloutKey& rollout, std::optional<WallTime> time) const {
-  ShownStage began = ShownStageOf(subject.status);
-  if (began.stage != RolloutStage::kUnderway) began.reason = began.message = "";
-  began.stage = RolloutStage::kUnderway;
-  SendStage(subject, rollout, began, time);
-}
-
-void RolloutNotices::SendStage(const Subject& subject, const RolloutKey& rollout, const ShownStage& state,
-                               std::optional<WallTime> time) const {
-  const ObjectKey& key = subject.meta.key;
-  const Json& status = subject.status;
-  const std::string number = std::to_string(rollout.number);
-  CloudEvent event;
-  event.id = Digest({rollout.uid, rollout.revision, number, IdentityOf(state)});
-  event.source = "/apis/apps.openyurt.io/v1alpha1/namespaces/" + key.ns + "/yurtappdaemons/" + key.name;
-  event.type = kTypePrefix + std::string(StageName(state.stage));
-  event.subject = rollout.revision;
-  event.time = time;
-  event.data = {{"namespace", key.ns},
-                {"name", key.name},
-                {"uid", rollout.uid},
-                {"revision", rollout.revision},
-                {"revisionNumber", rollout.number},
-                {"currentRevision", StringAt(status, {"currentRevision"})},
-                {"reason", state.reason},
-                {"message", state.message},
-                {"images", StringAt(status, {"images"})}};
-  for (const char* count : {"desiredPools", "updatedPools", "readyPools", "failedPools", "offlinePools"})
-    event.data[count] = IntAt(status, {count});
-  send_(event);
-}
-
-void RolloutNotices::Repeat(const Subject& subject, const RolloutKey& rollout, WallTime now, Memory& memory) const {
-  const ShownStage state = ShownStageOf(subject.status);
-  memory.rollout = rollout;
-  memory.last = IdentityOf(state);
-  memory.completed =
-      state.stage == RolloutStage::kComplete || StringAt(subject.status, {"currentRevision"}) == rollout.revision;
-  if (HasEnded(state.stage) && now - ParseTime(state.since) > kRepeatEnds) return;
-  if (!memory.completed) SendBegan(subject, rollout, std::nullopt);
-  if (state.stage == RolloutStage::kUnderway) return;
-  SendStage(subject, rollout, state, StageTime(state));
-  memory.alarmed = state.stage != RolloutStage::kComplete;
-}
-
-void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now,
-                                Memory& memory) const {
-  const ShownStage state = ShownStageOf(subject.status);
-  const bool complete = state.stage == RolloutStage::kComplete;
-  if (rollout != memory.rollout) {
-    memory.rollout = rollout;
-    memory.last.clear();
-    // The daemon's first status may already show a complete rollout, because OpenYurt performed it, or because the
-    // daemon has no pools. No notice is sent for this rollout.
-    memory.completed = first && complete;
-    memory.alarmed = false;
-    if (!memory.completed) SendBegan(subject, rollout, now);
-  }
-  const std::string identity = IdentityOf(state);
-  const std::string last = std::exchange(memory.last, identity);
-  if (last == identity || state.stage == RolloutStage::kUnderway) return;
-  if (complete && memory.completed && !memory.alarmed) return;
-  memory.completed = memory.completed || complete;
-  memory.alarmed = !complete;
-  if (state.stage == RolloutStage::kRollbackComplete && !last.starts_with(StageName(RolloutStage::kStopped))) {
-    // The rollback finished before any status showed that the rollout had stopped. So the notice about the stop is sent
-    // now.
-    ShownStage stopped = state;
-    stopped.stage = RolloutStage::kStopped;
-    stopped.reason = kRollingBack;
-    SendStage(subject, rollout, stopped, now);
-  }
-  SendStage(subject, rollout, state, now);
-}
+}  // namespace
 
 void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,
                             const Json& now, Memory& memory) const {
-  const ObjectMeta& meta = snapshot.daemon.meta;
-  const bool first = !StatusView(previous).is_ours();
-  if (!std::exchange(memory.begun, true) && !first)
-    Repeat({meta, previous}, RolloutKeyOf(snapshot, revisions, previous), snapshot.now, memory);
-  SendChange({meta, now}, RolloutKeyOf(snapshot, revisions, now), first, snapshot.now, memory);
+  const bool is_first = !StatusView(previous).is_ours();
+  if (!std::exchange(memory.begun, true) && !is_first)
+    StatusNotices(send_, snapshot, revisions, previous).Repeat(memory);
+  StatusNotices(send_, snapshot, revisions, now).SendChange(is_first, memory);
 }
 
 }  // namespace yad

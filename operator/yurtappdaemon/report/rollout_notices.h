@@ -20,9 +20,9 @@ class RolloutNotices {
   // `send` must not block.
   explicit RolloutNotices(std::function<void(const CloudEvent&)> send) : send_(std::move(send)) {}
 
-  // The notices about one daemon that this process has sent.
+  // The last status of one daemon, and the notices that this process has sent about it.
   struct Memory {
-    bool begun = false;  // false: Report was not called for the daemon yet
+    bool begun = false;  // Report was called for the daemon
     RolloutKey rollout;
     std::string last;  // identifies the stage that the last status showed
     // True if the rollout was complete once. Pools that join later do not begin another rollout.
@@ -40,13 +40,6 @@ class RolloutNotices {
               Memory& memory) const;
 
  private:
-  struct Subject;
-  void Repeat(const Subject& subject, const RolloutKey& rollout, WallTime now, Memory& memory) const;
-  void SendChange(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now, Memory& memory) const;
-  void SendBegan(const Subject& subject, const RolloutKey& rollout, std::optional<WallTime> time) const;
-  void SendStage(const Subject& subject, const RolloutKey& rollout, const ShownStage& state,
-                 std::optional<WallTime> time) const;
-
   const std::function<void(const CloudEvent&)> send_;
 };
 

@@ -23,8 +23,8 @@ std::string WaitsForImages(const RolloutDecision& decision) {
          " nodes have the new images";
 }
 
-// Returns the end of a message, which lists the pools that are not on currentRevision after a rollback. Returns "" if
-// all pools are.
+// Returns the end of a message, which lists the pools that are not on currentRevision after a rollback, or "" if all
+// pools are on it.
 std::string Except(const RolloutDecision& decision) {
   std::string text;
   const auto add = [&](const char* why, const std::vector<std::string_view>& pools) {
@@ -43,7 +43,8 @@ std::string NextOpening(const Rollout& rollout) {
          rollout.next_window->opens_locally + ")";
 }
 
-// Returns a phrase such as: group "north" (2 of 3). Returns "" if there is only one group, and in a rollback.
+// Returns the current group as the beginning of a message, such as "group \"north\" (2 of 3): ". Returns "" if there is
+// only one group, and in a rollback.
 std::string GroupAtWork(const RollingUpdate& strategy, const Rollout& rollout) {
   const RolloutDecision& decision = rollout.decision;
   if (strategy.groups.size() == 1 || rollout.target.is_current) return "";

@@ -32,16 +32,16 @@ inline constexpr char kPaused[] = "Paused";
 // Returns a message such as "updates of all YurtAppDaemons are frozen until 2026-12-27T00:00:00Z: Christmas".
 std::string DescribeFreeze(const Freeze& freeze);
 
-// Returns the reason why no update starts although there is no freeze.
+// Returns the error because of which no update starts, although there is no freeze.
 std::string DescribeBlockingError(const Snapshot& snapshot);
 
-// Returns a text such as "pool a: Unschedulable: Insufficient memory, and 1 more pool" about the first of the `failed`
-// pools. Its length is bounded.
+// Returns a message such as "pool a: Unschedulable: Insufficient memory, and 1 more pool". `pool` is the first of the
+// `failed` pools. The length of the message is bounded.
 std::string DescribeFailure(std::string_view pool, const std::string& reason, const std::string& message,
                             std::size_t failed);
 
-// The pools in messages about a RollingUpdate: those of its current group, and in a rollback all pools. Each number has
-// the same meaning as in status.
+// The counts of pools in messages about a RollingUpdate. They count the pools of its current group, or in a rollback
+// all pools. Each count has the same meaning as in status.
 struct RolloutNumbers {
   std::int64_t pools = 0, updated = 0, failed = 0;
   std::int64_t held = 0;  // pools whose update a hold blocks

@@ -12,30 +12,30 @@
 namespace yad {
 
 enum class RolloutStage {
-  kUnderway,  // includes a rollout that waits for a window, or for the end of a hold or pause
+  kUnderway,  // the rollout may also wait for a window, or for the end of a hold or pause
   kWaitsForApproval,
   kStopped,  // failures have stopped the rollout; a rollback may still run
   kRollbackComplete,
   kComplete,
 };
 
+// The stage that a status shows, and the condition that shows it.
 struct ShownStage {
   RolloutStage stage = RolloutStage::kUnderway;
-  std::string reason;   // of the condition that shows the stage
-  std::string message;  // of that condition
-  // The time of the condition's last transition (RFC 3339). It may be earlier than the start of the stage.
-  std::string since;
+  // The reason, the message and lastTransitionTime of the condition. The time may be earlier than the start of the
+  // stage.
+  std::string reason, message, since;
 };
 
 ShownStage ShownStageOf(const Json& status);
 
 bool HasEnded(RolloutStage stage);
 
-// Identifies one rollout of one daemon. If a revision is rolled out again, `number` is higher.
+// Identifies one rollout of one daemon.
 struct RolloutKey {
   std::string uid;  // the uid of the daemon
   std::string revision;
-  std::int64_t number = 0;  // of the revision; 0: not known
+  std::int64_t number = 0;  // the number of the revision, which is higher if it is rolled out again; 0: not known
 
   friend bool operator==(const RolloutKey&, const RolloutKey&) = default;
 };

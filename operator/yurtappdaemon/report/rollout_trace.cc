@@ -39,8 +39,8 @@ std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
   }
 }
 
-// Returns the time at which the rollout in status began, for a process that did not run at that time. The result is too
-// early if the rollout restores an older revision, and replaced an unfinished rollout.
+// Returns the time at which the rollout in status began, for a process that started later. The result is too early if
+// the rollout restores an older revision, and replaced an unfinished rollout.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -75,7 +75,7 @@ class Spans {
       }
     }
     if (!status.pools_truncated()) return;
-    // In a truncated list, pools that are not Ready are first. A pool that the list omits counts as Ready.
+    // A truncated list omits Ready pools first. So a pool that it omits counts as Ready.
     std::set<std::string_view> listed;
     for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {

@@ -38,18 +38,17 @@ class RolloutTrace {
       WallTime begin;
       WallTime end;
     };
-    bool begun = false;  // false: Report was not called for the daemon yet
-    bool open = false;   // true: the span of the rollout has not been sent
+    bool begun = false;  // Report was called for the daemon
+    bool open = false;   // the rollout has begun, and its span has not been sent
     RolloutKey rollout;
     WallTime began;
-    std::map<std::string, Pool, std::less<>> pools;  // a pool that is not listed is in kWait
+    std::map<std::string, Pool, std::less<>> pools;  // a pool that is not in the map is in kWait
     std::map<std::size_t, Group> groups;             // by index; only groups whose spans have not been sent
   };
 
   // Sends the spans that ended when the status changed from `previous` to `now`, which must already be in the cluster.
-  // `rollout` is null if the strategy is not RollingUpdate.
-  //
-  // The times of all steps come from status, so that a new process continues the trace.
+  // `rollout` is null if the strategy is not RollingUpdate. The times of all steps come from status, so a new process
+  // continues the trace.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
               const Json& previous, const Json& now, Memory& memory) const;
 

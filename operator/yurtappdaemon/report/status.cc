@@ -77,11 +77,11 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
     // currentRevision stays while no pool is selected, or while workloads of unselected pools exist. A user may select
-    // these pools again. If currentRevision had changed, they would be updated to the new revision without an approval.
+    // these pools again. If currentRevision changed now, they would be updated to the new revision without an approval.
     const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
-    // It is not known yet whether the revision works. If currentRevision had changed, failures would not count when the
-    // pools return.
+    // While all pools are offline, it is not known whether the revision works. If currentRevision changed now, failures
+    // would not count when the pools return.
     if (counts.all_offline() && !before.empty()) return before;
     if (input.rollout->target.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
@@ -100,8 +100,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = PoolPhase::kRemoving;
-      // It might not be decided yet whether the removal is blocked. Until then, the reason RemovalBlocked in the
-      // previous status stays.
+      // Until it is decided whether the removal is blocked, the reason RemovalBlocked in the previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.postponed.blocked() || was_blocked)) {

@@ -19,8 +19,7 @@ namespace yad {
 struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolOutcome>& pools;
-  // Workloads that are being removed, because their pools are no longer selected.
-  const std::vector<WorkloadRef>& leaving;
+  const std::vector<WorkloadRef>& leaving;  // Outcome::leaving
   // The status before this reconcile, including fields that the server dropped because of an old CRD. The new status
   // takes times from it.
   const Json& previous;
@@ -38,8 +37,8 @@ struct StatusInput {
   bool was_incomplete = false;
 };
 
-// Builds the whole status. A state that has not changed keeps its time from the previous status, so the status of an
-// unchanged cluster stays equal.
+// Returns the status. A condition or a phase that has not changed keeps its time from the previous status, so the
+// status of an unchanged cluster does not change.
 Json BuildStatus(const StatusInput& input);
 
 // Returns the merge patch that turns the status `before` into `after`, or null if they are equal. The patch applies

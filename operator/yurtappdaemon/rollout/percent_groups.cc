@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 namespace yad {
@@ -20,18 +21,19 @@ std::uint32_t PlaceOf(const std::string& pool, const std::string& revision) {
   return static_cast<std::uint32_t>(Fnv1a64(revision, Fnv1a64(pool)) >> 32U);
 }
 
-std::string TextOf(const Places& places) {
-  std::string text;
+// Returns the value of `pools` in the annotation.
+std::string ToHex(const Places& places) {
+  std::string hex;
   for (const std::uint32_t place : places) {
     char digits[kDigits + 1];
     std::snprintf(digits, sizeof digits, "%08x", place);
-    text += digits;
+    hex += digits;
   }
-  return text;
+  return hex;
 }
 
-// Returns the positions of the pools that `annotation` stores for the group. Returns nullopt if it does not store pools
-// for the group's current percentage.
+// Returns the positions of the pools that `annotation` stores for the group, or nullopt if it does not store pools for
+// the group's current percentage.
 std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& group) {
   if (IntAt(annotation, {group.name, "percent"}) != group.percent) return std::nullopt;
   const std::string text = StringAt(annotation, {group.name, "pools"}, "?");
@@ -46,7 +48,7 @@ std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& g
   return places;
 }
 
-// Returns the first `count` positions of the pools in `left`.
+// Returns the positions of the pools in `left`, sorted, and at most `count` of them.
 Places FirstPlaces(const Places& of_pool, const std::vector<std::size_t>& left, std::size_t count) {
   Places places;
   places.reserve(left.size());
@@ -68,8 +70,8 @@ PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const N
   for (std::size_t i = 0; any_share && i < pools.size(); ++i) of_pool.push_back(PlaceOf(pools[i]->name, revision));
   const Json annotation = any_share ? Json::parse(stored, nullptr, false) : Json();
   Json shares = Json::object();
-  std::vector<std::size_t> left(pools.size());
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  std::vector<std::size_t> left(pools.size());  // the pools that no earlier group has
+  std::iota(left.begin(), left.end(), 0);
 
   for (std::size_t g = 0; g < last; ++g) {
     const RolloutGroup& group = strategy.groups[g];
@@ -77,7 +79,7 @@ PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const N
     if (group.percent > 0) {
       const std::size_t count = IntOrPercent{group.percent, true}.Of(pools.size());
       places = StoredPlaces(annotation, group).value_or(FirstPlaces(of_pool, left, count));
-      shares[group.name] = {{"percent", group.percent}, {"pools", TextOf(places)}};
+      shares[group.name] = {{"percent", group.percent}, {"pools", ToHex(places)}};
     }
     std::erase_if(left, [&](std::size_t i) {
       const bool taken =

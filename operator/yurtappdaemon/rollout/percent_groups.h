@@ -1,5 +1,6 @@
-// Assigns each pool to a group of the rollout. A group with `percent` receives this share of the pools, as follows.
-// Pure.
+// Assigns each pool to a group of the rollout. Pure.
+//
+// A group with `percent` receives this share of the pools:
 //
 // - Each revision has its own order of the pools: a hash of the revision's name and the pool's name.
 // - A group with `percent` receives the first pools of this order that no earlier group has.
@@ -20,8 +21,8 @@ namespace yad {
 struct PoolGroups {
   // For each pool, the index of its group in RollingUpdate::groups.
   std::vector<std::size_t> of_pool;
-  // The value for kPercentGroupsAnnotation, with 8 hexadecimal digits for each pool. "" if no group has a percentage.
-  // Example: {"canary":{"percent":10,"pools":"03c1a2f9"}}.
+  // The value for kPercentGroupsAnnotation, such as {"canary":{"percent":10,"pools":"03c1a2f9"}}, with 8 hexadecimal
+  // digits for each pool. "" if no group has a percentage.
   std::string percent_groups;
 };
 

@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/rollout/rollout.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace yad {
@@ -8,14 +9,11 @@ namespace {
 
 class RolloutDecider {
  public:
-  explicit RolloutDecider(const RolloutInput& input) : in_(input), strategy_(input.strategy) {
-    const std::size_t groups = strategy_.groups.size();
+  explicit RolloutDecider(const RolloutInput& input)
+      : in_(input), strategy_(input.strategy), groups_(strategy_.groups.size()), held_by_partition_(in_.pools.size()) {
     out_.pools.resize(in_.pools.size());
     out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
-    open_.resize(groups, in_.target_is_current);
-    online_done_.resize(groups);
-    held_by_partition_.resize(in_.pools.size());
-    FindGroups(groups);
+    CountPools();
     if (!in_.target_is_current) {
       HoldPartition();
       FindOutage();
@@ -54,21 +52,29 @@ class RolloutDecider {
     std::size_t used = 0;
     bool free() const { return used < limit; }
   };
+  struct Group {
+    std::size_t pools = 0;
+    std::size_t number = 0;    // among the groups that have pools, from 1
+    bool only_joining = true;  // all its workloads were created for joining pools
+    bool open = false;         // its pools may be updated to the target now
+    bool online_done = false;  // it is open, and its online pools are done
+    Slots slots;
+  };
 
   static bool NeedsUpdate(const RolloutPool& pool) {
     return pool.exists && !pool.creation_blocked && !pool.on_target && !pool.unrenderable;
   }
 
-  // Returns whether the hold of the pool's site blocks its update to the target. If the pool has no workload, the hold
-  // applies only if the workload can be created from currentRevision instead.
+  // Returns whether a hold blocks the update of the pool to the target. If the pool has no workload, the hold applies
+  // only if the workload can be created from currentRevision instead.
   bool IsHeld(const RolloutPool& pool) const {
     return pool.held && !pool.on_target && !pool.creation_blocked && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a closed window or the freeze delays the update of the pool to the target. A rollback is not
-  // delayed. Two updates to currentRevision are not rollbacks, so they are delayed:
+  // Returns whether a closed window or the freeze delays the update of the pool to the target. Gates do not delay a
+  // rollback, which is an update to currentRevision. But two updates to currentRevision are not rollbacks:
   // - an update after a change of the pool itself
   // - an update after the rollout of the target was complete, for example of a pool whose update had failed
   bool GateDelays(const RolloutPool& pool) const {
@@ -78,7 +84,7 @@ class RolloutDecider {
   // Returns whether the pool's nodes must pull new images before its update. Stays true after they have pulled them.
   bool PullsImages(const RolloutPool& pool) const {
     return pool.images != NewImages::kNone && !in_.target_is_current && !pool.offline && !pool.label_names_target &&
-           numbers_[pool.group] > 1 && NeedsUpdate(pool) && !WasRejected(pool);
+           groups_[pool.group].number > 1 && NeedsUpdate(pool) && !WasRejected(pool);
   }
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
@@ -89,23 +95,24 @@ class RolloutDecider {
 
   static bool HasChangedOnTarget(const RolloutPool& pool) { return pool.pool_changed && pool.label_names_target; }
 
-  // Returns whether the pool is offline, and its update is not the suspected cause.
+  // Returns whether the pool is offline, and its update can't be the cause.
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
-  // Returns whether the partition, or the hold of its site, blocks the update of the pool to the target.
+  // Returns whether the partition or a hold blocks the update of the pool to the target.
   bool IsBlocked(std::size_t i) const { return held_by_partition_[i] || IsHeld(in_.pools[i]); }
   // Returns whether the pool may be updated to the target now: its group is open and approved, and nothing blocks it.
-  bool MayReach(std::size_t i) const { return open_[in_.pools[i].group] && !IsBlocked(i); }
+  bool MayReach(std::size_t i) const { return groups_[in_.pools[i].group].open && !IsBlocked(i); }
 
   // Returns whether the pool's health is ignored. This is the case if all of these are true:
   // - The pool joined during the rollout. Perhaps it still pulls its first image.
   // - It has never been healthy.
   // - Its group also has pools that did not join during the rollout. These show whether the target works.
   bool IsExemptJoiner(const RolloutPool& pool) const {
-    return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
+    return pool.joining && !pool.been_healthy && !groups_[pool.group].only_joining;
   }
 
-  // Returns whether failures of the pool no longer count, because the rollout was complete with it.
+  // Returns whether failures of the pool no longer count, because the rollout is complete, or was complete once and
+  // included this pool.
   bool IsPastRollout(const RolloutPool& pool) const {
     return in_.all_updated || (in_.was_complete && pool.on_target && pool.soaked && pool.verified);
   }
@@ -120,8 +127,8 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
-    // If a pool has soaked and is no longer on the target, the pool itself has changed since its update. This change
-    // may be the reason why it is overdue, so it does not count as failed.
+    // If a pool has soaked and is no longer on the target, the pool itself has changed since its update. It may be
+    // overdue because of this change, so it does not count as failed.
     const bool failed_on_target =
         pool.overdue && pool.updated && (pool.on_target || !pool.soaked) && !IsPastRollout(pool);
     return failed_on_target && !(pool.offline_after_update && out_.outage());
@@ -142,17 +149,15 @@ class RolloutDecider {
            !AwaitsImages(pool);
   }
 
-  void FindGroups(std::size_t groups) {
-    std::vector<bool> has_settled(groups);
-    pools_in_.resize(groups);
+  void CountPools() {
     for (const RolloutPool& pool : in_.pools) {
-      ++pools_in_[pool.group];
-      if (pool.exists && !pool.joining) has_settled[pool.group] = true;
+      Group& group = groups_[pool.group];
+      ++group.pools;
+      if (pool.exists && !pool.joining) group.only_joining = false;
     }
-    only_joining_.resize(groups);
-    for (std::size_t g = 0; g < groups; ++g) {
-      only_joining_[g] = !has_settled[g];
-      numbers_.push_back(out_.groups += pools_in_[g] > 0);
+    for (Group& group : groups_) {
+      group.number = out_.groups += group.pools > 0;
+      group.open = in_.target_is_current;
     }
   }
 
@@ -160,14 +165,14 @@ class RolloutDecider {
   // of a pool's health does not change the order.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return in_.pools[a].group < in_.pools[b].group; });
     const std::size_t held = std::min(strategy_.partition.Of(order.size()), order.size());
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // Counts the pools that went offline after their update, and (control_offline) without an update.
+  // Counts the pools that went offline after their update, and those that went offline without an update.
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
@@ -185,17 +190,18 @@ class RolloutDecider {
   // Returns whether `failed` exceeds the group's own maxFailures.
   bool ExceedsGroup(std::size_t group, std::size_t failed) const {
     const auto& limit = strategy_.groups[group].max_failures;
-    return limit && failed > limit->Of(pools_in_[group]);
+    return limit && failed > limit->Of(groups_[group].pools);
   }
 
-  // Opens the groups in their order. Stops after the first unfinished group, or before a group that lacks its approval.
+  // Opens the groups in their order. The first unfinished group is the last group that opens. A group that lacks its
+  // approval does not open, and neither do the groups after it.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
       std::size_t pools = 0, done = 0, failed_in_group = 0;
       bool needed = false;
       const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
-      open_[g] = true;
+      groups_[g].open = true;
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         if (in_.pools[i].group != g) continue;
         const bool has_failed = HasFailed(i);
@@ -208,9 +214,9 @@ class RolloutDecider {
       }
       if (pools == 0) continue;
       out_.group = g;
-      out_.group_number = numbers_[g];
+      out_.group_number = groups_[g].number;
       awaits_approval_ = needed && !may_open;
-      open_[g] = !awaits_approval_;
+      groups_[g].open = !awaits_approval_;
       at_work_ = done < pools || failed > out_.failures_allowed || ExceedsGroup(g, failed_in_group);
       if (awaits_approval_ || at_work_) return;
     }
@@ -237,18 +243,17 @@ class RolloutDecider {
 
   void CountSlots() {
     std::size_t online = 0;
-    group_slots_.resize(strategy_.groups.size());
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       online += !pool.offline;
       if (!IsUnavailable(i)) continue;
       ++slots_.used;
-      ++group_slots_[pool.group].used;
+      ++groups_[pool.group].slots.used;
     }
     slots_.limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
-    for (std::size_t g = 0; g < group_slots_.size(); ++g) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
       const auto& own = strategy_.groups[g].max_unavailable;
-      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(pools_in_[g]), 1) : slots_.limit;
+      groups_[g].slots.limit = own ? std::max<std::size_t>(own->Of(groups_[g].pools), 1) : slots_.limit;
     }
   }
 
@@ -264,7 +269,7 @@ class RolloutDecider {
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
-          Slots& of_group = group_slots_[pool.group];
+          Slots& of_group = groups_[pool.group].slots;
           if (!slots_.free() || !of_group.free()) continue;
           ++slots_.used;
           ++of_group.used;
@@ -275,26 +280,26 @@ class RolloutDecider {
   }
 
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
-  // partition do not block them. A pool that is updated to the target now is skipped. Then retries failed updates.
+  // partition do not block these updates. Omits pools that are updated to the target now. Then retries failed updates.
   void AdaptAndRetry() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     Start(Step::kRerender,
           [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_names_target; });
-    RetryRejected();
+    RetryFailed();
   }
 
-  // Sets out_.waiting to the pools that the rollout waits for. These are the unfinished pools that take a slot and that
-  // `counts` accepts. If there are none, these are all pools that take a slot.
+  // Sets out_.waiting to the pools that the rollout waits for: the unfinished pools that take a slot and that `counts`
+  // accepts. If there are none, it waits for all other pools that take a slot.
   template <typename Counts>
   void SetWaiting(const Counts& counts) {
-    std::vector<std::string_view> elsewhere;
+    std::vector<std::string_view> others;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsExemptOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate))
         continue;
-      (counts(i) && !IsDone(i) ? out_.waiting : elsewhere).push_back(pool.name);
+      (counts(i) && !IsDone(i) ? out_.waiting : others).push_back(pool.name);
     }
-    if (out_.waiting.empty()) out_.waiting = std::move(elsewhere);
+    if (out_.waiting.empty()) out_.waiting = std::move(others);
   }
 
   // Returns whether the rollout no longer waits for the pool.
@@ -302,7 +307,7 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    // The failure of a joining pool does not count, so it keeps no group waiting either.
+    // The failure of a joining pool does not count, so no group waits for this pool either.
     if (!pool.on_target) return pool.deletion_late || (IsExemptJoiner(pool) && (pool.rejected || pool.unrenderable));
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
@@ -330,7 +335,7 @@ class RolloutDecider {
 
   void RollOut() {
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
-      if (open_[g]) StartGroup(g);
+      if (groups_[g].open) StartGroup(g);
     }
     if (awaits_approval_) {
       out_.state = RolloutState::kWaitingForApproval;
@@ -357,12 +362,12 @@ class RolloutDecider {
     }
     const auto rank = [&](std::size_t i) {
       const RolloutPool& pool = in_.pools[i];
-      return std::tuple(open_[pool.group] ? 0 : pool.group, pool.outside_window ? pool.window_opens : WallTime::min(),
-                        pool.group, !IsUnavailable(i), i);
+      return std::tuple(groups_[pool.group].open ? 0 : pool.group,
+                        pool.outside_window ? pool.window_opens : WallTime::min(), pool.group, !IsUnavailable(i), i);
     };
     std::sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     for (std::size_t chosen = 0; const std::size_t i : next) {
-      const bool in_addition = in_.pools[i].images == NewImages::kLate && open_[in_.pools[i].group];
+      const bool in_addition = in_.pools[i].images == NewImages::kLate && groups_[in_.pools[i].group].open;
       out_.pools[i].prefetch = in_addition || chosen++ < strategy_.prefetch->ahead;
     }
   }
@@ -388,7 +393,7 @@ class RolloutDecider {
       return in_.pools[i].group == group && !held_by_partition_[i] && NeedsUpdate(in_.pools[i]);
     };
     bool needed = false;
-    online_done_[group] = true;
+    bool online_done = true;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
@@ -396,29 +401,29 @@ class RolloutDecider {
       const bool created = !pool.exists && !pool.creation_blocked;
       const bool closed = GateDelays(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
-      if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
+      if (!IsExemptOffline(pool) && !IsDone(i)) online_done = false;
     }
+    groups_[group].online_done = online_done;
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools are updated last, after the online pools of their group have shown that the revision works.
-    Start(Step::kUpdate, [&](std::size_t i) {
-      return wanted(i) && !IsRetry(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
-    });
+    Start(Step::kUpdate,
+          [&](std::size_t i) { return wanted(i) && !IsRetry(in_.pools[i]) && (online_done || !in_.pools[i].offline); });
   }
 
-  // Returns whether the rejected update of the pool may be retried. If failures have stopped the rollout, it may be
-  // retried only if the failures other than rejections would not have stopped it. The retry shows whether the cause of
-  // the rejections is gone.
+  // Returns whether the failed update of the pool may be retried. If failures have stopped the rollout, rejected
+  // updates are retried only if the rollout would continue without the rejections. The retry shows whether their cause
+  // is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnTarget(pool)) return true;
     if (!MayReach(i)) return false;
     if (out_.state == RolloutState::kBudgetExceeded) return pool.rejected && !pool.offline && !stopped_by_broken_pools_;
-    return in_.target_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
+    return in_.target_is_current || !IsExemptOffline(pool) || groups_[pool.group].online_done;
   }
 
-  // Retries failed updates last, so that an update that fails again does not take a slot from other pools. Each turn
-  // begins with another pool, so that an update that always fails does not take every slot.
-  void RetryRejected() {
+  // Retries failed updates. The caller has started the other updates, so an update that fails again does not take a
+  // slot from them. Each turn begins with another pool, so that an update that always fails does not take every slot.
+  void RetryFailed() {
     std::vector<std::size_t> retries;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsRetry(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i)) retries.push_back(i);
@@ -441,7 +446,7 @@ class RolloutDecider {
     // The pool has no workload. The workload is created from currentRevision, and its update to the target then waits.
     if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
     if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
-    const bool closed = !open_[pool.group];
+    const bool closed = !groups_[pool.group].open;
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
     decided.waits_for_user =
         in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
@@ -474,20 +479,15 @@ class RolloutDecider {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  // Failed pools count for maxUnavailable. True in a rollback, because maxFailures does not stop it. After the rollout,
-  // true only if more pools have failed than maxFailures allows.
+  // True if failed pools count for maxUnavailable: in a rollback, because maxFailures does not stop it, and after a
+  // rollout in which more pools have failed than maxFailures allows.
   bool failures_take_slots_ = false;
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
-  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected pools
+  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even if rejected updates do not count
   Slots slots_;
-  std::vector<Slots> group_slots_;
-  std::vector<bool> open_;             // by group: its pools may be updated to the target now
-  std::vector<bool> online_done_;      // by group: it is open, and its online pools are done
-  std::vector<bool> only_joining_;     // by group: all its workloads were created for joining pools
-  std::vector<std::size_t> pools_in_;  // by group: the number of its pools
-  std::vector<std::size_t> numbers_;   // by group: its number among the groups that have pools, from 1
-  std::vector<bool> held_by_partition_;
+  std::vector<Group> groups_;            // in the order of RollingUpdate::groups
+  std::vector<bool> held_by_partition_;  // in the order of RolloutInput::pools
 };
 
 }  // namespace

@@ -4,11 +4,11 @@
 // Terms:
 //
 // - target: the revision that the pools must have at the end
-// - soak: an updated pool stays healthy for minReadySeconds
-// - slot: one of the pools that may be unavailable (maxUnavailable)
+// - soak: the time minReadySeconds, for which an updated pool must stay healthy
+// - slot: the permission for one pool to be unavailable; there are maxUnavailable slots
 // - gate: an update window or the freeze
-// - held pool: its site blocks its updates
-// - joining pool: it was first selected during the rollout
+// - held pool: a pool whose updates are blocked by its site, by invalid windows, or by maintenance of a Node
+// - joining pool: a pool that was first selected during the rollout
 //
 // A rollout has one of two directions:
 //
@@ -22,8 +22,8 @@
 // - Slots: in both directions, and for updates after a change of the pool itself.
 // - Gates: in direction `out`. A group waits for its delayed pools.
 // - Holds: in both directions. The group of a held pool finishes without it.
-// - Prefetch: a pool waits until its nodes have pulled the new images. The first group (which shows whether the
-//   revision works at all), offline pools, and rollbacks do not wait.
+// - Prefetch: a pool waits until its nodes have pulled the new images. These pools do not wait: the pools of the first
+//   group, which show whether the revision works at all; offline pools; pools in a rollback.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 
@@ -59,10 +59,11 @@ struct RolloutPool {
   bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
   // The server rejected the pool's update to the target for a reason outside the revision, such as a quota.
   bool update_blocked = false;
-  // The last write of the target failed because of a webhook, or because the operator lacks a permission. The failure
-  // may affect all pools, so the rollout waits for this pool. But other pools are updated before the write is retried.
+  // The last write of the target failed because of a webhook, or because the operator lacks a permission. This may
+  // affect all pools, so the group is not done without this pool. But other pools are updated before the write is
+  // retried.
   bool write_failed = false;
-  bool held = false;            // its updates are blocked by its site, its invalid windows, or maintenance of a Node
+  bool held = false;            // see the terms above
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
@@ -88,15 +89,14 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
-// The time in which the same failed update is retried first. It is longer than 5 min, the longest delay between two
-// attempts of a write. The delay starts again from 1 s in each turn, so it would not grow to its maximum in a shorter
-// turn.
+// The length of a turn (RolloutInput::turn). WritePace delays the retries of a pool by up to 5 min. The delay may
+// start again from 1 s in each turn, so it could not grow to 5 min in a shorter turn.
 inline constexpr std::chrono::minutes kRetryTurn{15};
 
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
-  bool frozen = false;             // a freeze of the whole fleet is in force
+  bool frozen = false;             // a freeze is in force, or the operator can't run checks or prefetches
   bool target_is_current = false;  // the target is status.currentRevision
   // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to
   // roll back to, so no update starts.
@@ -111,7 +111,8 @@ struct RolloutInput {
   // not count. Unlike all_updated, it stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  // The number of the current turn, which lasts kRetryTurn. In each turn, another failed update is retried first.
+  // Failed updates take turns: while this number is the same, the same failed update is retried before the others. The
+  // number increases every kRetryTurn.
   std::uint64_t turn = 0;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
@@ -176,11 +177,11 @@ struct RolloutDecision {
   // The first group that exceeds its own maxFailures, or nullopt.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether updated pools probably went offline because of an outage, and not because of the revision: at least
-  // as many pools went offline without an update.
+  // Returns whether updated pools probably went offline because of an outage, and not because of the revision. This is
+  // the case if at least as many pools went offline without an update.
   bool outage() const { return offline_after_update > 0 && control_offline >= offline_after_update; }
-  // Returns whether the pool is one of the failures that stop the rollout. If only the maxFailures of a group is
-  // exceeded, the failures of other groups do not.
+  // Returns whether the pool has failed, and its failure stops the rollout. If only the maxFailures of a group is
+  // exceeded, the failures in other groups do not stop the rollout.
   bool StopsRollout(const Pool& pool) const {
     return pool.failed && (!failed_group || failed > failures_allowed || pool.group == *failed_group);
   }

@@ -1,5 +1,5 @@
-// The record of a pool's last update: when and how a RollingUpdate changed the workload to its current revision. The
-// update stores the record in an annotation of the workload, so that a new leader can read it.
+// The record of a pool's last update: when and how a RollingUpdate gave the workload its current revision. The write of
+// the workload stores the record in an annotation, so that a new leader can read it.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -26,8 +26,8 @@ struct UpdateRecord {
   std::string ToAnnotation() const;
 };
 
-// Returns the record of a workload's current revision. Returns nullopt if it is missing, malformed, or about another
-// revision.
+// Returns the record in the workload's annotation, or nullopt if it is missing, malformed, or about another revision
+// than the workload's kRevisionLabel.
 std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload);
 
 }  // namespace yad

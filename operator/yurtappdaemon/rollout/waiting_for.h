@@ -20,7 +20,7 @@ enum class WaitingFor {
   kPause,
   kDeletion
 };
-// Returns the value of `waitingFor`; "" for kNone.
+// Returns the value of `waitingFor`, which is "" for kNone.
 std::string_view ToString(WaitingFor reason);
 // Returns all values of ToString(WaitingFor) except "".
 const std::vector<std::string_view>& WaitingForValues();

@@ -13,15 +13,15 @@ namespace yad {
 
 struct WindowState {
   bool open = true;
-  // The end of the open window; nullopt if no window is open, or if there are no windows at all.
+  // The end of the open window; nullopt if no window is open, or if no windows are configured.
   std::optional<WallTime> closes;
-  std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
+  std::optional<WallTime> opens;  // the next opening; nullopt if a window is open, or if no windows are configured
   std::string opens_locally;      // `opens` in the window's time zone, such as "Wed 22:00 Europe/Oslo"
   std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
-// Returns the state of `windows` at `now`: open if `windows` is empty. `time_zone` applies to windows that do not set
-// their own; "" means UTC.
+// Returns the state of `windows` at `now`. If `windows` is empty, the state is open. `time_zone` applies to windows
+// that do not set their own time zone; "" means UTC.
 WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now);
 
 }  // namespace yad

@@ -156,16 +156,16 @@ TEST(CrdCheckTest, EveryOwnFieldThatTheCrdLacksIsReported) {
   EXPECT_GT(fields, 60);
 }
 
-// Calls ConfirmSpecIsWhole with a daemon of this generation and spec.
+// Calls ConfirmSpecIsComplete with a daemon of this generation and spec.
 Status Confirm(Server& server, KnownSpec& known, int generation, const Json& spec, const std::string& label = "") {
   const Json daemon = {
       {"metadata", {{"name", "web"}, {"uid", "u1"}, {"generation", generation}, {"labels", {{"l", label}}}}},
       {"spec", spec}};
   server.daemon_events.kind = "YurtAppDaemon";
-  return ConfirmSpecIsWhole(server.client, server.daemon_events, StoredObject(daemon, nullptr), daemon, known, {});
+  return ConfirmSpecIsComplete(server.client, server.daemon_events, StoredObject(daemon, nullptr), daemon, known, {});
 }
 
-TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfTheCrdLacksFields) {
+TEST(ConfirmSpecIsCompleteTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfTheCrdLacksFields) {
   Server server;
   KnownSpec known;
   const Json whole = {{"overrides", Json::array()}, {"revisionHistoryLimit", 1}};
@@ -188,7 +188,7 @@ TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfThe
   EXPECT_TRUE(Confirm(server, known, 2, whole)) << "the operator has no permission to read the CRD";
 }
 
-TEST(ConfirmSpecIsWholeTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfTheCrdIsComplete) {
+TEST(ConfirmSpecIsCompleteTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfTheCrdIsComplete) {
   Server server;
   KnownSpec known;
   ASSERT_TRUE(Confirm(server, known, 1, {{"revisionHistoryLimit", 1}}));
@@ -197,7 +197,7 @@ TEST(ConfirmSpecIsWholeTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfThe
   EXPECT_TRUE(server.daemon_events.notes.empty());
 }
 
-TEST(ConfirmSpecIsWholeTest, OtherChangesCauseNoRequest) {
+TEST(ConfirmSpecIsCompleteTest, OtherChangesCauseNoRequest) {
   Server server;
   KnownSpec known;
   const Json spec = {{"revisionHistoryLimit", 1}};

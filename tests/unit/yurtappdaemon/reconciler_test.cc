@@ -76,7 +76,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
 TEST_F(ReconcilerTest, HealthChangesAreReconciledSlowlyIfNoWorkloadIsWritten) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "the process has not reconciled the daemon yet";
   Deployed({"a", "b"});
-  EXPECT_EQ(world_.HealthPace(), kSlowHealthPace + 2 * kHealthPaceOfAPool);
+  EXPECT_EQ(world_.HealthPace(), kSlowHealthPace + 2 * kHealthPacePerPool);
   world_.SetImage("app:2");
   ASSERT_TRUE(world_.Reconcile());
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "workloads were written";

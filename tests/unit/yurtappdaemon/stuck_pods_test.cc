@@ -310,7 +310,7 @@ class NextStuckPoolsTest : public ::testing::Test {
   FakeClock clock_;
   RateLimiter reads_{10, 20, clock_};
   Plan plan_;
-  StuckLooks looks_;
+  ExaminedPools looks_;
 };
 
 TEST_F(NextStuckPoolsTest, SelectsOnlyStuckPoolsWithoutAPendingWrite) {
