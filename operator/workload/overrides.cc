@@ -241,7 +241,7 @@ bool OverrideBounds::Copy(std::size_t values) {
 bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   text_ += text;
   if (text_ > kMaxRenderedText)
-    text_ = MeasureJson(workload).text;  // measured, because the new values may have replaced other values
+    text_ = MeasureJson(workload).text;  // the sum is too high if the new values have replaced other values
   return text_ <= kMaxRenderedText;
 }
 
