@@ -59,8 +59,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 }
 
 // Copies the progress of the pool's checks from `before` to `health`. The checks pause while the pool is offline. When
-// the pool returns, the timeout of the running check starts again. The start of the timeout (`since`) does not change
-// earlier, because each change would cause a write of status.
+// the pool returns, the timeout of the running check starts again. Its start (`since`) does not change while the pool
+// is offline, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =
