@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
-    "with this entry, the workload has more than 1.5 MiB of JSON text, which is too large for etcd; remove or shorten "
+    "with this entry, the workload has more than 1.5 MiB of JSON, which is too large for etcd; remove or shorten "
     "overrides";
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {

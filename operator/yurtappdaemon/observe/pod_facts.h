@@ -12,8 +12,8 @@
 
 namespace yad {
 
-// The reasons of problems, in the order from the worst. A crash is worse than a failed start, and a failed start is
-// worse than a missing node.
+// The reasons of problems, from the worst to the least severe. A crash is worse than a failed start, and a failed start
+// is worse than a missing node.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";

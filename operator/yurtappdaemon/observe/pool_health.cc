@@ -14,8 +14,8 @@ using HealthState = PoolHealth::State;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kOfflineAfterUpdate; }
 
-// Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. If the
-// pool has no workload, QuotaExceeded is about the rejected workload. Otherwise, it is about pods.
+// Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. Reason
+// QuotaExceeded is about a rejected write if the pool has no workload, and about pods if it has a workload.
 bool IsAboutPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsPodProblem(reason) && (reason != kQuotaExceeded || !entry.workload().empty());

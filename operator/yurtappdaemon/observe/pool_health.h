@@ -1,5 +1,5 @@
-// The health of each pool of a daemon with strategy RollingUpdate, and the time at which it began. The operator
-// restores it from status after a restart.
+// The health of each pool of a daemon with strategy RollingUpdate. The operator restores it from status after a
+// restart.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 
@@ -52,7 +52,7 @@ struct PoolHealth {
   };
   State state = State::kUnhealthy;
   std::string revision;  // name of the workload's revision
-  WallTime since;        // the time at which this state on this revision began
+  WallTime since;        // the time from which the pool has been in this state on this revision
   // The total time before `since` in which the pool was kUnhealthy or kOfflineAfterUpdate on this revision. Reset to
   // zero after the soak, and again after the last check.
   Duration unhealthy_before = Duration::zero();

@@ -163,14 +163,14 @@ struct RejectedJob {
 struct PrefetchState : Projection {
   bool observed = false;     // status describes the current generation
   std::int64_t desired = 0;  // the number of nodes that need the images
-  std::int64_t ready = 0;    // the number of nodes that have them
+  std::int64_t ready = 0;    // the number of nodes that have the images
   std::string digest;        // the value of kPrefetchDigestAnnotation
 };
 std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 
 struct PrefetchRef {
   ObjectPtr object;
-  WallTime since{};  // the timeout counts from this time
+  WallTime since{};  // the time at which the timeout begins
   const PrefetchState& state() const { return ProjectionOf<PrefetchState>(object); }
 };
 
@@ -178,7 +178,7 @@ struct PrefetchRef {
 struct RejectedPrefetch {
   std::string message;  // the error
   std::string digest;   // PrefetchDigest of its pods
-  WallTime since{};     // the time of the first attempt; the timeout counts from it
+  WallTime since{};     // the time of the first attempt, at which the timeout begins
 };
 
 // The server's support of image volumes, as far as this process knows it.
@@ -239,7 +239,7 @@ struct Snapshot {
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // of the checks that run, by pool
   std::string jobs_error;                            // the reason why checks of type Job can't run; "": they can run
-  std::string queries_error;                         // the reason why checks of Prometheus can't run; "": they can run
+  std::string queries_error;                         // the reason why Prometheus checks can't run; "": they can run
   bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` might not show that a Job has finished
   std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet

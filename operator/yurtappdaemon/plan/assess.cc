@@ -292,7 +292,7 @@ Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& 
     assessment.scaled = Scaled(origin, *wanted);
     assessment.for_target = std::move(for_target);
   }
-  // A repair is not possible if the origin can't be rendered. Only the annotation about an approved removal is removed.
+  // If the origin can't be rendered, the only possible repair removes the annotation about an approved removal.
   if (!updates && !origin.rendered) {
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
       assessment.action = WorkloadAction::kRepair;

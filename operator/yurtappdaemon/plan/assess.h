@@ -30,7 +30,7 @@ enum class WorkloadAction {
   kUpdate,  // an update to another revision, or for a change of the pool
   kScale,   // changes only the replicas; the other changes of the target wait
   kRepair,  // another actor changed values of the operator
-  kAdopt,   // an orphan of an earlier daemon of this name
+  kAdopt,   // an earlier daemon of this name left the workload
 };
 
 // A revision and the inputs to render it for one pool.
@@ -96,7 +96,7 @@ class PlanMemo {
     std::shared_ptr<const Assessment> assessment;
     std::pair<std::uint64_t, std::uint64_t> not_kept;  // `rendered` and `difference` of RecordNotKept
   };
-  std::string target_;  // a revision's name
+  std::string target_;  // the name of the target's revision
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Assessment> shared_;
   std::shared_ptr<const Assessment> last_;  // shared by the entries, because most assessments of a daemon are equal

@@ -1,4 +1,4 @@
-// Compares workloads.
+// Compares a live workload with the result of a merge, and rendered workloads with each other.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
 

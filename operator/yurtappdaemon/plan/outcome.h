@@ -19,7 +19,7 @@ struct PoolOutcome {
   std::string failure_reason;           // from the plan, or from the server that rejected the write
   std::string failure_message;
   std::string not_kept;      // a JSON pointer to a value that the server did not keep as written
-  std::string service = {};  // the name of the pool's Service; "" if the daemon has no Service there
+  std::string service = {};  // the name of the pool's Service; "" if the pool has none
 };
 
 struct Outcome {

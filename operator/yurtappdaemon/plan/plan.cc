@@ -187,7 +187,7 @@ void Follow(const Snapshot& snapshot, const Target& target, const RolloutDecisio
   if (to_target && assessment->only_service) {
     entry.health.revision = entry.to.revision->name;  // An update of only the Service does not need a soak.
   } else {
-    entry.health.replicas = 0;  // Pods may be new, so scaling is not the only possible cause of bad health.
+    entry.health.replicas = 0;  // Pods may be new, so scaling does not explain why the workload is unhealthy.
   }
   if (entry.action != WorkloadAction::kAdopt) entry.action = WorkloadAction::kUpdate;
   if (to_target) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
