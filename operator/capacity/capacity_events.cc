@@ -123,7 +123,7 @@ void CapacityEvents::NodeRejected(const NodePoolAutoscaler& autoscaler, const st
 
 void CapacityEvents::ReportInvalidLease(const Node& node, const std::string& fault) const {
   log::Warn("ignored a Node, because its lease annotation is invalid",
-            {{"node", node.meta.key.name}, {"fault", fault}});
+            {{"node", node.meta.key.name}, {"error", fault}});
   events_.Record(
       Regarding(node), EventType::kWarning, "InvalidLease", "Plan",
       std::string("annotation ") + kLeaseAnnotation + " is invalid (" + fault +

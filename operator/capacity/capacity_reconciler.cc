@@ -77,7 +77,7 @@ Status CapacityReconciler::Survey(Pass& pass) {
   for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
-    std::string pool;  // of the lease
+    std::string pool;  // the pool in the lease
     if (const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
         annotation != node.meta.annotations.end()) {
       const auto lease = ParseLease(annotation->second);

@@ -208,7 +208,7 @@ class Planner {
       shortages_.Add(shape.requirements, &pod, reason, {});
       return nullptr;
     }
-    const Shortage* failed = shortages_.FailureOfPods(shape.requirements, *shape.pod);
+    const Shortage* failed = shortages_.FailureOf(shape.requirements, shape.pod);
     if (CandidateNode* candidate = Find(shape, survey_.free, shape.free, failed)) {
       candidate->taken = true;
       newly_leased_.push_back(candidate);
@@ -310,7 +310,7 @@ class Planner {
         return;
       }
       if (newly_leased_.size() >= static_cast<std::size_t>(spec_.max_leases)) return;
-      const Shortage* failed = shortages_.FailureOfStandby(entry.node_selector);
+      const Shortage* failed = shortages_.FailureOf(entry.node_selector, nullptr);
       const auto found = std::find_if(survey_.free.begin(), survey_.free.end(), [&](const CandidateNode* free) {
         return !free->taken && free->pods == 0 && entry.Matches(free->shape.labels) &&
                (failed == nullptr || shortages_.IsNewSince(*free, *failed));

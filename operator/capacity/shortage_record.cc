@@ -27,7 +27,7 @@ void ShortageRecord::Add(const StringMap& requirements, const Pod* pod, const st
 }
 
 void ShortageRecord::AddJoinTimeout(const StringMap& requirements) {
-  const Shortage* known = FailureOfStandby(requirements);
+  const Shortage* known = FailureOf(requirements, nullptr);
   const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
   const WallTime retry_at = again ? known->retry_at : now_ + autoscaler_.retry_after;
   Add(requirements, nullptr, shortage_reason::kJoinTimeout, retry_at);
@@ -48,43 +48,29 @@ const Shortage* ShortageRecord::BackoffOf(const Pod& pod) const {
   return nullptr;
 }
 
-template <typename Applies>
-const Shortage* ShortageRecord::Failure(const StringMap& requirements, const Applies& applies) const {
+const Shortage* ShortageRecord::FailureOf(const StringMap& requirements, const Pod* pod) const {
   const auto now = join_timeouts_.find(requirements);
   if (now != join_timeouts_.end()) {
     return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
   }
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kUnschedulable && Waits(known) && known.requirements == requirements &&
-        applies(known)) {
+        Applies(known, pod)) {
       return &known;
     }
   }
   return nullptr;
 }
 
-const Shortage* ShortageRecord::FailureOfStandby(const StringMap& requirements) const {
-  return Failure(requirements, [](const Shortage& known) {
-    return known.reason != shortage_reason::kNoCapacity || known.pods.empty();
-  });
-}
-
-const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, const Pod& pod) const {
-  return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
-}
-
-// Returns whether the shortage `known` of an earlier plan also applies to `pod`. A shortage with another reason than
-// NoCapacity always applies. A NoCapacity shortage applies in two cases:
-// - One of its pods still waits, has the same placement as `pod`, and requests at most as much.
-// - None of its pods still waits.
-bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
+bool ShortageRecord::Applies(const Shortage& known, const Pod* pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
+  if (pod == nullptr) return known.pods.empty();
   bool any_waits = false;
   for (const std::string& name : known.pods) {
     const auto waits = waiting_.find(name);
     if (waits == waiting_.end()) continue;
     const Pod& other = *waits->second;
-    if (*other.placement == *pod.placement && other.requests.FitsIn(pod.requests)) return true;
+    if (*other.placement == *pod->placement && other.requests.FitsIn(pod->requests)) return true;
     any_waits = true;
   }
   return !any_waits;
@@ -95,8 +81,8 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
   // After NoCapacity, a node that became Ready again counts as new. After JoinTimeout, only a node that was created
   // later counts as new, because a node that became Ready again may be the node that failed.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // `retry_at - retry_after` is the time of the failure. Times are whole seconds. So the plan tries a node that became
-  // available in the same second once more.
+  // `retry_at - retry_after` is the time of the failure. Times are whole seconds, so a node that became available in
+  // the second of the failure is tried again.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 

@@ -30,12 +30,10 @@ class ShortageRecord {
   // Returns the pod's Unschedulable shortage from an earlier plan. Returns nullptr if there is none, or if its retry is
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Return a shortage with these requirements whose retry is not due yet, or nullptr if there is none.
-  // - Both functions ignore Unschedulable shortages, because a node was found for their pods.
-  // - FailureOfStandby ignores NoCapacity shortages of pods.
-  // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
-  const Shortage* FailureOfStandby(const StringMap& requirements) const;
-  const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
+  // Returns a shortage with these requirements that applies to `pod`, or to a standby if `pod` is nullptr. Ignores
+  // shortages whose retry is due. Ignores Unschedulable shortages, because a node was found for their pods. Returns
+  // nullptr if there is no other shortage.
+  const Shortage* FailureOf(const StringMap& requirements, const Pod* pod) const;
   // Returns whether the node became available after the failure that `failed` records. The plan tries this node before
   // the retry is due.
   bool IsNewSince(const CandidateNode& candidate, const Shortage& failed) const;
@@ -44,12 +42,15 @@ class ShortageRecord {
   std::vector<Shortage> Take();
 
  private:
-  // Returns whether the retry is in the future. A retry that is more than retryAfterSeconds away counts as due: the
-  // clock was set back, or retryAfterSeconds was reduced.
+  // Returns whether the retry is in the future. A retry that is more than retryAfterSeconds away counts as due, because
+  // the clock was set back, or retryAfterSeconds was reduced.
   bool Waits(const Shortage& known) const;
-  template <typename Applies>
-  const Shortage* Failure(const StringMap& requirements, const Applies& applies) const;
-  bool AppliesToPods(const Shortage& known, const Pod& pod) const;
+  // Returns whether the shortage `known` of an earlier plan also applies to `pod`, or to a standby if `pod` is nullptr.
+  // A shortage with another reason than NoCapacity always applies. A NoCapacity shortage applies to a standby if it has
+  // no pods. It applies to `pod` in two cases:
+  // - One of its pods still waits, has the same placement as `pod`, and requests at most as much.
+  // - None of its pods still waits.
+  bool Applies(const Shortage& known, const Pod* pod) const;
 
   const NodePoolAutoscaler& autoscaler_;
   const WallTime now_;

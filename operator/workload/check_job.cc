@@ -22,9 +22,7 @@ std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::u
   const std::string hash = "-" + SafeEncode(Fnv1a64(key), 10, "0123456789abcdefghijklmnopqrstuvwxyz");
   std::string prefix = daemon.meta.key.name + "-" + check.name;
   std::replace(prefix.begin(), prefix.end(), '.', '-');
-  prefix = prefix.substr(0, kMaxLabelValue - hash.size());
-  while (!prefix.empty() && prefix.back() == '-') prefix.pop_back();
-  return prefix + hash;
+  return Truncated(prefix, kMaxLabelValue - hash.size()) + hash;
 }
 
 Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,

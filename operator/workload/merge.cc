@@ -59,6 +59,9 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
   return keys;
 }
 
+// Returns the field for one item of a list.
+Field ItemOf(const Field& list) { return {list.schema, {}, 0, nullptr}; }
+
 class Merger {
  public:
   // If `patching` is true, `now` is a patch for a template. A null in the patch removes a member, and an empty list
@@ -90,14 +93,14 @@ class Merger {
 
   // Removes from `live` the members that are set in `last` but not in `now`.
   void RemoveDropped(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
-    for (const auto& [key, said] : last.items()) {
+    for (const auto& [key, old] : last.items()) {
       const Field& field = schema.Of(key);
       if (const Json& wish = MemberOf(now, key); !wish.is_null() && !RequestsDefault(field, wish)) continue;
-      if (field.Has(Field::kNeverRemoved) || HasNoEffect(field, key, said, depth)) continue;
+      if (field.Has(Field::kNeverRemoved) || HasNoEffect(field, key, old, depth)) continue;
       const auto found = live.find(key);
       if (found == live.end() || found->is_null()) continue;
-      if (field.shared() && found->is_structured() && said.type() == found->type()) {
-        Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
+      if (field.shared() && found->is_structured() && old.type() == found->type()) {
+        Value(field, old, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
       } else if ((found->is_structured() && key != schema.default_choice) || !IsDefault(schema, key, live, depth)) {
         live.erase(found);  // A default stays, because the server would restore it.
@@ -168,15 +171,11 @@ class Merger {
     const auto live_keys = UniqueKeys(field, live, live_at);
     if (!live_keys && patching_ && merges_duplicates_) PatchList(field, *now_keys, now, live, depth);
     if (!live_keys) return patching_ && merges_duplicates_;
-    std::unordered_map<std::string, const Json*> said;
-    if (last.is_array()) {
-      Index last_at;
-      if (!UniqueKeys(field, last, last_at)) return false;
-      for (const auto& [key, at] : last_at) said[key] = &last[at];
-    }
+    Index last_at;
+    if (last.is_array() && !UniqueKeys(field, last, last_at)) return false;
 
-    // `ours` are the items that the operator owns, in the order of `now`. An item that is also in `live` is merged with
-    // its live value.
+    // `ours` contains the items that the operator owns, in the order of `now`. An item that is also in `live` is merged
+    // with its live value.
     static const Json& null = *new Json(nullptr);
     std::vector<Json> ours(now_keys->size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -185,9 +184,9 @@ class Merger {
         ours[i] = WithoutNulls(now[i]);
         continue;
       }
-      const auto before = said.find((*now_keys)[i]);
+      const auto before = last_at.find((*now_keys)[i]);
       ours[i] = std::move(live[at->second]);
-      Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
+      Value(ItemOf(field), before == last_at.end() ? null : last[before->second], now[i], ours[i], depth + 1);
     }
 
     // The order of the merged list:
@@ -205,11 +204,11 @@ class Merger {
     for (std::size_t i = 0; i < live_keys->size(); ++i) {
       const std::string& key = (*live_keys)[i];
       if (!now_at.contains(key)) {
-        if (!said.contains(key)) result.push_back(std::move(live[i]));
+        if (!last_at.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // Adds the items of `ours` up to the next item that is also in `live`. So a new item directly follows the item
-      // before it in `now`, and new items at the front come before the first item of `ours`.
+      // Adds this item, and the new items of `ours` up to the next item that is also in `live`. At the first item, also
+      // adds the new items before it.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));
@@ -229,7 +228,7 @@ class Merger {
     }
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (const auto at = first.find(keys[i]); at != first.end()) {
-        Value({field.schema, {}, 0, nullptr}, nullptr, now[i], live[at->second], depth + 1);
+        Value(ItemOf(field), nullptr, now[i], live[at->second], depth + 1);
       } else {
         live.push_back(WithoutNulls(now[i]));
       }
@@ -240,7 +239,7 @@ class Merger {
   bool merges_duplicates_;
 };
 
-// Returns FindDuplicateKey for a value in a patch. The path begins at `value`.
+// Returns the path from `value`, which is a part of a patch, to its first duplicate key (see FindDuplicateKey).
 std::optional<std::string> DuplicateKeyIn(const Field& field, const Json& value, int depth) {
   if (field.schema == nullptr || depth >= kMaxDepth) return std::nullopt;
   if (value.is_object()) {
@@ -255,7 +254,7 @@ std::optional<std::string> DuplicateKeyIn(const Field& field, const Json& value,
       const std::string index = "[" + std::to_string(i) + "]";
       const auto key = KeyOf(field, value[i]);
       if (key && !keys.insert(*key).second) return index;
-      const auto found = DuplicateKeyIn({field.schema, {}, 0, nullptr}, value[i], depth + 1);
+      const auto found = DuplicateKeyIn(ItemOf(field), value[i], depth + 1);
       if (found) return index + *found;
     }
   }
@@ -282,14 +281,14 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
   for (const char* name : kServiceAccount) {
     if (IsFilled(wish)) {
       if (had_both || pod.contains(name)) pod[name] = wish;
-    } else if (const Json& said = MemberOf(PodSpec(now), name);
-               IsFilled(ServiceAccountOf(last)) && (said.is_null() || said == "")) {
+    } else if (const Json& value = MemberOf(PodSpec(now), name);
+               IsFilled(ServiceAccountOf(last)) && (value.is_null() || value == "")) {
       pod.erase(name);  // A value of a wrong type stays, so that the apiserver rejects it.
     }
   }
 }
 
-// Returns labels and annotations, the only metadata in which the operator owns values.
+// Returns the labels and annotations. They are the only metadata in which the operator owns values.
 Json LabelsAndAnnotations(const Json& object) {
   Json result = Json::object();
   for (const char* name : {"labels", "annotations"}) {
@@ -342,27 +341,6 @@ void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload) {
 
 std::optional<std::string> FindDuplicateKey(const Json& patch) {
   return DuplicateKeyIn({&WorkloadSchema(), {}, 0, nullptr}, patch, 0);
-}
-
-Json DropInsignificant(const Json& value) {
-  struct Walker {
-    Json operator()(const Json& node, int depth) const {
-      if (depth >= kMaxDepth || !node.is_structured()) return node;
-      Json result = node.is_object() ? Json::object() : Json::array();
-      if (node.is_array()) {
-        for (const Json& item : node) result.push_back((*this)(item, depth + 1));
-        return result;
-      }
-      for (const auto& [key, member] : node.items()) {
-        if (member.is_null()) continue;
-        Json kept = (*this)(member, depth + 1);
-        if (kept.is_object() && kept.empty() && !EmptyObjectCounts(key)) continue;
-        result.emplace(key, std::move(kept));
-      }
-      return result;
-    }
-  };
-  return Walker{}(value, 0);
 }
 
 }  // namespace yad

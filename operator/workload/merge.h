@@ -39,18 +39,15 @@ bool IsMerged(const Json& now, const Json& live);
 // Merges `patch`, a partial workload with metadata.labels, metadata.annotations and spec, into `workload`. Lists are
 // merged by the keys that Kubernetes uses, and a null removes a member.
 //
-// A list of the workload may have a key twice, for example the name of a variable. If `merges_duplicates` is true, an
-// item of the patch is merged into the first item with its key. Otherwise, the list of the patch replaces the whole
-// list.
+// In a list of the workload, several items may have the same key, for example variables with the same name. If
+// `merges_duplicates` is true, an item of the patch is merged into the first item with its key. Otherwise, the list of
+// the patch replaces this list as a whole.
 void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload);
 
 // Returns the path of the first item in `patch` that has the same key as an earlier item of its list, for example
-// ".spec.template.spec.containers[0].env[1]". Returns nullopt if all keys are unique. ApplyPatch replaces the
-// workload's list with a list that has duplicate keys.
+// ".spec.template.spec.containers[0].env[1]". Returns nullopt if all keys are unique. ApplyPatch does not merge a list
+// that has duplicate keys, but replaces the workload's list with it.
 std::optional<std::string> FindDuplicateKey(const Json& patch);
-
-// Removes nulls and empty objects. Empty objects that have a meaning (such as emptyDir) stay.
-Json DropInsignificant(const Json& value);
 
 }  // namespace yad
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
-    "with this entry, the workload has more than 1.5 MiB of JSON text, which is too large for etcd; remove or shorten "
+    "with this entry, the workload has more than 1.5 MiB of JSON, which is too large for etcd; remove or shorten "
     "overrides";
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
@@ -241,7 +241,7 @@ bool OverrideBounds::Copy(std::size_t values) {
 bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   text_ += text;
   if (text_ > kMaxRenderedText)
-    text_ = MeasureJson(workload).text;  // measured, because the new values may have replaced other values
+    text_ = MeasureJson(workload).text;  // the sum is too high if the new values have replaced other values
   return text_ <= kMaxRenderedText;
 }
 

@@ -61,9 +61,9 @@ class OverrideBounds {
   // `workload` is the workload before the first override.
   explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
 
-  // Counts a step. Returns false if there were too many.
+  // Counts a step. Returns false if there were too many steps.
   bool Step() { return --steps_ >= 0; }
-  // Counts JSON values that a JSON patch copies. Returns false if there were too many.
+  // Counts JSON values that a JSON patch copies. Returns false if it has copied too many values.
   bool Copy(std::size_t values);
   // Must be called after a change that adds at most `text` bytes to the JSON of `workload`. Returns false if the JSON
   // is now too long.

@@ -22,7 +22,7 @@ void AddImage(std::string reference, std::string pull_policy, std::vector<Pulled
   images.push_back({std::move(reference), std::move(pull_policy)});
 }
 
-// Returns the container of the pods. Its security context is allowed by every policy of the Pod Security Standards.
+// Returns the container of the pods. Every policy of the Pod Security Standards allows its security context.
 Json PauseContainer(const std::string& pause, const Json& pods) {
   Json container = {
       {"name", "pause"},
@@ -50,26 +50,19 @@ Json PauseContainer(const std::string& pause, const Json& pods) {
 
 std::vector<PulledImage> ImagesToPull(const Json& workload) {
   std::vector<PulledImage> images;
-  const Json* pod = Find(workload, {"spec", "template", "spec"});
-  if (pod == nullptr) return images;
-  for (const char* list : {"containers", "initContainers", "volumes"}) {
-    const bool volumes = std::string_view(list) == "volumes";
-    for (const Json& entry : ListAt(*pod, {list})) {
-      if (volumes) {
-        AddImage(StringAt(entry, {"image", "reference"}), StringAt(entry, {"image", "pullPolicy"}), images);
-      } else {
-        AddImage(StringAt(entry, {"image"}), StringAt(entry, {"imagePullPolicy"}), images);
-      }
-    }
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : ListAt(workload, {"spec", "template", "spec", list}))
+      AddImage(StringAt(container, {"image"}), StringAt(container, {"imagePullPolicy"}), images);
   }
+  for (const Json& volume : ListAt(workload, {"spec", "template", "spec", "volumes"}))
+    AddImage(StringAt(volume, {"image", "reference"}), StringAt(volume, {"image", "pullPolicy"}), images);
   return images;
 }
 
 std::string PrefetchName(const std::string& workload_name) {
   if (workload_name.size() + sizeof(kSuffix) - 1 <= kMaxLabelValue) return workload_name + kSuffix;
-  std::string prefix = workload_name.substr(0, kMaxLabelValue - sizeof(kSuffix) - kPrefetchHashSize);
-  while (prefix.back() == '-' || prefix.back() == '.') prefix.pop_back();
-  return prefix + "-" + SafeEncode(Fnv1a64(workload_name), kPrefetchHashSize) + kSuffix;
+  return Truncated(workload_name, kMaxLabelValue - sizeof(kSuffix) - kPrefetchHashSize) + "-" +
+         SafeEncode(Fnv1a64(workload_name), kPrefetchHashSize) + kSuffix;
 }
 
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) {

@@ -53,15 +53,12 @@ void DropRequiredNodeAffinity(Json& pod) {
   }
 }
 
+// Returns the workload before overrides: the labels, the annotations and the spec of the template.
 Result<Json> Base(const RevisionContent& revision) {
-  Json workload = Json::object();
-  for (const char* part : {"labels", "annotations"}) {
-    const Json& map = MemberOf(MemberOf(revision.workload_template, "metadata"), part);
-    workload["metadata"][part] = map.is_object() ? map : Json::object();
-  }
   const Json& spec = MemberOf(revision.workload_template, "spec");
-  const std::string path = TemplatePath(revision.kind);
-  if (!spec.is_object()) return Fail(Reason::kInvalid, path + ".spec: Required value");
+  if (!spec.is_object()) return Fail(Reason::kInvalid, TemplatePath(revision.kind) + ".spec: Required value");
+  Json workload = Json::object();
+  workload["metadata"] = MetadataOfTemplate(revision.workload_template);
   workload["spec"] = spec;
   return workload;
 }
@@ -130,8 +127,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Each write of a workload needs this annotation several times, so it is built without a Json object, which would be
-// slower. The keys are in the order in which Json would write them.
+// Builds the JSON without a Json object, which would be slower, because each write of a workload needs the annotation
+// several times. The keys are in the order in which Json would write them.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) { return DumpJson(Json(text)); };
   std::string text = "{\"overrides\":[";
@@ -145,6 +142,15 @@ std::string RenderInputs::ToAnnotation() const {
     text += "{\"effect\":" + quoted(taint.effect) + ",\"key\":" + quoted(taint.key) + "}";
   }
   return text + "]}";
+}
+
+Json MetadataOfTemplate(const Json& object_template) {
+  Json result = Json::object();
+  for (const char* part : {"labels", "annotations"}) {
+    const Json& map = MemberOf(MemberOf(object_template, "metadata"), part);
+    result[part] = map.is_object() ? map : Json::object();
+  }
+  return result;
 }
 
 bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template) {
@@ -190,10 +196,9 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
   std::optional<OverrideBounds> bounds;
   if (!inputs.overrides.empty()) bounds.emplace(workload);
   for (const int index : inputs.overrides) {
-    if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {
-      return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
-    }
     const auto at = static_cast<std::size_t>(index);
+    if (at >= revision.overrides.size())
+      return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, inputs.rules, *bounds, workload));
   }
   // BindToPool is the last step, so that overrides can't undo it.

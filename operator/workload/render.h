@@ -40,8 +40,8 @@ struct RenderInputs {
   std::string pod_revision;    // the value of kRevisionLabel; "": not set, so the pods get the label of the revision
   PullPolicies pull_policies;  // see KeepPullPolicies: some versions of OpenYurt wrote Always
 
-  // `made` are the inputs of another workload of the pool. Copies the rendering rules of `made`, and the fields that
-  // are only for OpenYurt's rules (rules 0).
+  // Copies the rendering rules of another workload of the pool, and the fields that are only for OpenYurt's rules
+  // (rules 0). `made` contains the inputs of the other workload.
   void KeepRulesOf(const RenderInputs& made) {
     rules = made.rules;
     pod_revision = made.pod_revision;
@@ -90,9 +90,12 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
+// Returns {labels, annotations} of a template. Each of them is {} if the template does not have it.
+Json MetadataOfTemplate(const Json& object_template);
+
 // Makes the pods of a template run in the pool: adds label pool-name, kNodePoolLabel in the nodeSelector, and a
-// toleration for each taint. With `once`, skips taints that the template already tolerates.
-// Returns false if a value of the template has a wrong type.
+// toleration for each taint. If `once` is true, skips taints that the template already tolerates. Returns false if a
+// value of the template has a wrong type.
 bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template);
 
 // Returns the object for a POST: the result of Render with apiVersion, kind, name, namespace, ownerReference,

@@ -172,9 +172,7 @@ std::string RevisionHash(const RevisionContent& content, std::int64_t collision_
 }
 
 std::string RevisionName(const std::string& daemon_name, const std::string& hash) {
-  std::string prefix = daemon_name.substr(0, kMaxName - 1 - hash.size());
-  while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '-')) prefix.pop_back();
-  return prefix + "-" + hash;
+  return Truncated(daemon_name, kMaxName - 1 - hash.size()) + "-" + hash;
 }
 
 Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& content, const std::string& hash,

@@ -56,8 +56,7 @@ bool SameContent(const RevisionContent& wanted, const RevisionContent& revision)
 // Returns `wanted` with the pull policies that OpenYurt wrote into `revision`. SameContent ignores this difference, but
 // other pull policies would restart the pods.
 RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted);
-// Returns the digest of the content without pull policies. If SameContent returns true for two contents, their digests
-// are equal.
+// Returns the digest of the content without pull policies. Contents for which SameContent is true have equal digests.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
 // Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must be the same in all versions

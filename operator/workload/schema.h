@@ -30,7 +30,7 @@ struct Field {
     kZeroIsDefaulted = 4,
     // "" is not equal to an absent value (a pointer to a string, or an entry of a map).
     kEmptyCounts = 8,
-    // The merge never removes the field, because another owner may set it if the manifest does not.
+    // The merge never removes the field, because another owner may set a field that the manifest does not set.
     kNeverRemoved = 16,
     // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
     // are removed. Keyed lists are always shared.

@@ -160,7 +160,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (defaults == Defaults::kDropped && IsDefaultChoice(schema, key, value, depth)) continue;
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // Canonical has removed the members without effect. If no member remains, `member` also has no effect.
+      // The recursive call removes members without effect. If no member remains, `member` itself has no effect.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

@@ -16,12 +16,12 @@ const Json& MemberOf(const Json& object, std::string_view key);
 
 // Returns true for 0, false and "".
 bool IsZero(const Json& value);
-// Returns true if setting `key` to `value` has the same effect as leaving it out.
+// Returns true if an object with `value` at `key` has the same effect as an object without `key`.
 bool HasNoEffect(const Field& field, std::string_view key, const Json& value, int depth = 0);
 // Returns true if removing member `key` from `object` changes nothing, because the member has no effect or is the
 // server's default.
 bool IsDefault(const Schema& schema, std::string_view key, const Json& object, int depth = 0);
-// Return true if an apiserver would store both values in the same way.
+// Return true if an apiserver would store both arguments in the same way.
 bool SameValue(const Field& field, const Json& a, const Json& b, int depth = 0);
 bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth = 0);
 // Returns true if an apiserver would store member `key` of both objects in the same way. The member may be absent.

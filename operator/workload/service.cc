@@ -7,6 +7,7 @@
 #include "operator/workload/merge.h"
 #include "operator/workload/overrides.h"
 #include "operator/workload/owner.h"
+#include "operator/workload/safe_encode.h"
 #include "operator/workload/semantics.h"
 
 namespace yad {
@@ -29,7 +30,7 @@ bool SamePort(const Json& a, const Json& b) {
   return MemberOf(a, "port") == MemberOf(b, "port") && protocol(a) == protocol(b);
 }
 
-// Returns the wanted ports as the server would store them. A port that exists keeps its nodePort.
+// Returns the wanted ports as the server would store them. A port that is also in `live` keeps its nodePort.
 Json ExactPorts(const Json& wanted, const Json& live, bool node_ports) {
   Json ports = Json::array();
   for (const Json& wish : wanted) {
@@ -73,13 +74,6 @@ void DropForbiddenFields(const Json& wanted, const std::string& old_type, const 
   }
 }
 
-void MergePorts(const Json& live_ports, Json& wanted, bool node_ports) {
-  const Json& ports = MemberOf(wanted, "ports");
-  if (!ports.is_array()) return;
-  static const Json& none = *new Json(Json::array());
-  wanted["ports"] = ExactPorts(ports, live_ports.is_array() ? live_ports : none, node_ports);
-}
-
 void SetOwner(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
   service["metadata"]["annotations"][kLastRenderedAnnotation] = DumpJson(rendered);
   EnsureOwner(service, daemon);
@@ -98,21 +92,13 @@ std::string ServiceName(const std::string& workload_name) {
   std::string name = workload_name;
   std::replace(name.begin(), name.end(), '.', '-');
   if (name.empty() || name.front() < 'a' || name.front() > 'z') name = "s-" + name;
-  if (name.size() > kMaxServiceName) {
-    const std::size_t head = kMaxServiceName / 2;
-    name = name.substr(0, head) + name.substr(name.size() - (kMaxServiceName - head));
-  }
-  return name;
+  return WithoutMiddle(name, kMaxServiceName);
 }
 
 Json RenderService(const RevisionContent& revision, const std::string& pool) {
   const Json& service_template = revision.service_template;
   if (!service_template.is_object()) return nullptr;
-  Json rendered = {{"metadata", Json::object()}, {"spec", MemberOf(service_template, "spec")}};
-  for (const char* part : {"labels", "annotations"}) {
-    const Json& map = MemberOf(MemberOf(service_template, "metadata"), part);
-    rendered["metadata"][part] = map.is_object() ? map : Json::object();
-  }
+  Json rendered = {{"metadata", MetadataOfTemplate(service_template)}, {"spec", MemberOf(service_template, "spec")}};
   if (!rendered["spec"].is_object()) rendered["spec"] = Json::object();
   ReplaceVariables(rendered, pool);
   rendered["metadata"]["labels"][kPoolNameLabel] = pool;
@@ -150,7 +136,8 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   const Json& wish = MemberOf(wanted, "type");
   const bool chooses = !(wish.is_null() || wish == "") || !StringAt(last, {"spec", "type"}).empty();
   const std::string type = chooses ? TypeIn(now) : old_type;
-  MergePorts(MemberOf(live_spec, "ports"), wanted, HasNodePorts(type));
+  if (const Json& ports = MemberOf(wanted, "ports"); ports.is_array())
+    wanted["ports"] = ExactPorts(ports, ListAt(live_spec, {"ports"}), HasNodePorts(type));
   for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the server adds the second element
     if (IsPrefix(MemberOf(wanted, name), MemberOf(live_spec, name))) wanted.erase(name);
   }

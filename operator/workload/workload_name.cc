@@ -17,16 +17,11 @@ std::size_t LimitOf(WorkloadKind kind) {
   return kind == WorkloadKind::kStatefulSet ? 52 : 63;
 }
 
-// Returns the part of the name before the hash, with the dash. Removes the middle if the hash would not fit.
+// Returns the part of the name before the hash, including the dash. Removes the middle if the hash would not fit.
 std::string Prefix(const std::string& daemon_name, const std::string& pool, WorkloadKind kind, std::size_t hash_size) {
   std::string base = daemon_name + "-" + pool;
   std::replace(base.begin(), base.end(), '.', '-');
-  const std::size_t room = LimitOf(kind) - hash_size - 1;
-  if (base.size() > room) {
-    const std::size_t head = room / 2;
-    base = base.substr(0, head) + base.substr(base.size() - (room - head));
-  }
-  return base + "-";
+  return WithoutMiddle(base, LimitOf(kind) - hash_size - 1) + "-";
 }
 
 std::size_t HashSize(const std::string& daemon_name, const std::string& pool, WorkloadKind kind) {
@@ -35,7 +30,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 }
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
-  // Neither the uid nor the name of a pool contains a slash. So different inputs result in different strings.
+  // Neither the uid nor the name of a pool contains a slash, so different inputs result in different strings.
   return SafeEncode(Fnv1a64(uid + "/" + pool), size);
 }
 

@@ -72,7 +72,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   const std::string first = WaitUntilBlocked("web");
   const Json condition = ConditionOf(GetDaemon("web"), "RemovalBlocked");
   EXPECT_EQ(StringAt(condition, {"reason"}), "TooManyRemovals");
-  EXPECT_THAT(StringAt(condition, {"message"}), HasSubstr("--max-removals=25% of 4 pools allows 1 at once"));
+  EXPECT_THAT(StringAt(condition, {"message"}), HasSubstr("--max-removals=25% of 4 pools allows 1 together"));
   EXPECT_THAT(StringAt(condition, {"message"}), HasSubstr("Pools: " + pools[0] + ", " + pools[1] + ", " + pools[2]));
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");

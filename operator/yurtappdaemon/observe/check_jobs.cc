@@ -33,7 +33,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, Stea
     jobs->Demand();
     const std::string error = jobs->last_error();
     if (!jobs->synced() && error.empty()) return false;
-    // The cache may be stale while its watch fails. It may then not show that a Job has finished.
+    // While the watch fails, the cache may be stale, and not show that a Job has finished.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || forbidden_reads.IsPermanentlyForbidden(error, now))
       snapshot.jobs_error = DescribeUnreadable("the Jobs", error, "checks.jobs");

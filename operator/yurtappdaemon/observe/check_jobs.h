@@ -27,8 +27,7 @@ ObjectPtr StoredCheckJob(const Json& job);
 // - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot);
 
-// Reads the daemon's Jobs directly from the server into snapshot.check_jobs, without the watch. Returns the error of
-// the list if it fails.
+// Reads the daemon's Jobs from the server into snapshot.check_jobs, without the watch. Fails if the list fails.
 Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop);
 
 }  // namespace yad

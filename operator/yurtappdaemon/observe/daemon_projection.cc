@@ -30,7 +30,8 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
 
 std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_event) {
   std::vector<Request> requests;
-  // Before the first list of daemons, List fails. No request is lost: that list causes a reconcile of each daemon.
+  // Before the first list of daemons, List fails. No request is lost, because the first list causes a reconcile of each
+  // daemon.
   const auto all = daemons.List();
   if (!all) return requests;
   const auto concerns = [](const DaemonProjection& daemon, const ObjectPtr& pool) {

@@ -14,8 +14,8 @@ namespace yad {
 struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;
-  StringMap pod_labels;  // labels of the template's pods
-  bool rolling = false;  // its strategy is RollingUpdate
+  StringMap pod_labels;  // the labels of the pod template
+  bool rolling = false;  // the strategy is RollingUpdate
   // False if the spec is invalid. The fields above are then empty, and the daemon selects no pool.
   bool readable = false;
   std::uint64_t annotations_of_ours = 0;  // a digest of the annotations with the prefix apps.openyurt.io/

@@ -17,16 +17,18 @@ std::string DescribeUnreadable(const std::string& objects, const std::string& la
 bool ForbiddenReads::IsPermanentlyForbidden(const std::string& last_error, SteadyTime now) {
   const bool forbidden = IsForbidden(last_error);
   bool warn = false;
-  const bool believed = state_.With([&](State& state) {
-    if (!forbidden) state = {};
-    if (!forbidden) return false;
+  const bool is_permanent = state_.With([&](State& state) {
+    if (!forbidden) {
+      state = {};
+      return false;
+    }
     if (!state.since) state.since = now;
     if (now - *state.since < kForbiddenIsPermanentAfter) return false;
     warn = !std::exchange(state.warned, true);
     return true;
   });
   if (warn) log::Warn(consequence_, {{"error", last_error}});
-  return believed;
+  return is_permanent;
 }
 
 }  // namespace yad

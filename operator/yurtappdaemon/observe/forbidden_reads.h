@@ -23,11 +23,11 @@ std::string DescribeUnreadable(const std::string& objects, const std::string& la
 // Remembers when an informer's reads became Forbidden. Thread-safe.
 class ForbiddenReads {
  public:
-  // `consequence` is a warning. It is logged when the result of IsPermanentlyForbidden changes to true.
+  // `consequence` is the warning to log when the result of IsPermanentlyForbidden changes to true.
   explicit ForbiddenReads(const char* consequence) : consequence_(consequence) {}
 
   // Returns whether the reads have been Forbidden for kForbiddenIsPermanentAfter. `last_error` is the informer's last
-  // error, or "" if there is none. If it is not Forbidden, the time starts again at the next Forbidden error.
+  // error, or "" if there is none. If `last_error` is not Forbidden, the time starts again at the next Forbidden error.
   bool IsPermanentlyForbidden(const std::string& last_error, SteadyTime now);
 
  private:

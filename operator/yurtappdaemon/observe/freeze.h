@@ -18,8 +18,8 @@ namespace yad {
 // The maximum length of a freeze's reason in bytes. A longer reason is truncated.
 inline constexpr std::size_t kMaxFreezeReason = 256;
 
-// The parsed content of ConfigMap yurtappdaemon-freeze. An invalid `until` is ignored. The reason then contains a note
-// about it.
+// The parsed content of ConfigMap yurtappdaemon-freeze. If `until` is invalid, it is ignored, and the reason contains a
+// note about it.
 struct FreezeProjection : Projection {
   Freeze freeze;
 };
@@ -36,8 +36,8 @@ std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, Wal
 // readiness does not wait for its first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze that is in force now, or nullopt if there is none. If the operator lacks the permission to read
-// the ConfigMap, as with an older Helm chart, also returns nullopt. Fails with kNotSynced before the first list.
+// Returns the freeze that is in force now. Returns nullopt if there is none, or if the operator lacks the permission to
+// read the ConfigMap, as with an older Helm chart. Fails with kNotSynced before the first list.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, ForbiddenReads& forbidden_reads, Clock& clock);
 
 }  // namespace yad

@@ -109,7 +109,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   if (revision != nullptr && source == object) return revision;
   auto parsed = ParseRevision(object->Parse());
   if (!parsed) {
-    log::Warn("a ControllerRevision contains no revision of a YurtAppDaemon",
+    log::Warn("can't parse a ControllerRevision",
               {{"revision", object->meta().key.ToString()}, {"error", parsed.error()}});
     parsed_.erase(object->meta().key.name);
     return nullptr;
@@ -135,8 +135,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // A revision with this name and the same content already exists. Either the cache does not show this daemon's
-      // revision yet, or an earlier daemon of this name was deleted with --cascade=orphan, and left the revision.
+      // The revision already exists. Either the cache does not show it yet, or an earlier daemon of this name left it
+      // when that daemon was deleted with --cascade=orphan.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -149,7 +149,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
       return Stored(std::move(adopted));
     }
     ++collision_count;
-    log::Info("the name of a ControllerRevision is taken by other content; trying another name",
+    log::Info("another ControllerRevision already has this name; trying another name",
               {{"revision", key.ToString()}, {"collisionCount", collision_count}});
   }
   return Fail(Reason::kConflict,
@@ -200,21 +200,21 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
 
-void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match) {
-  RevisionContent asked = WithPullPoliciesOf(state.update->content, content);
-  if (state.update->content.workload_template == asked.workload_template &&
-      state.update->content.service_template == asked.service_template &&
-      state.update->content.overrides == asked.overrides)
+void RevisionHistory::UseSpecContent(const RevisionContent& content, State& state, const ObjectPtr& match) {
+  const RevisionContent& stored = state.update->content;
+  RevisionContent wanted = WithPullPoliciesOf(stored, content);
+  if (stored.workload_template == wanted.workload_template && stored.service_template == wanted.service_template &&
+      stored.overrides == wanted.overrides)
     return;
   auto revision = std::make_shared<Revision>(*state.update);
-  revision->text_digest = 1;
-  for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
-    revision->text_digest = Fnv1a64(DumpJson(*part), revision->text_digest);
+  revision->spec_content_digest = 1;
+  for (const Json* part : {&wanted.workload_template, &wanted.service_template, &wanted.overrides}) {
+    revision->spec_content_digest = Fnv1a64(DumpJson(*part), revision->spec_content_digest);
   }
-  revision->content = std::move(asked);
+  revision->content = std::move(wanted);
   state.update = revision;
-  spec_text_revision_ = match->meta().key.name;
-  parsed_[spec_text_revision_] = {match, revision};
+  spec_content_revision_ = match->meta().key.name;
+  parsed_[spec_content_revision_] = {match, revision};
 }
 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
@@ -237,14 +237,14 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // UseSpecText has replaced the content of an earlier update revision in `parsed_`. The entry is erased, so that this
-  // revision is parsed again with its stored content.
-  if (!spec_text_revision_.empty() && spec_text_revision_ != match->meta().key.name)
-    parsed_.erase(std::exchange(spec_text_revision_, ""));
+  // UseSpecContent has replaced the content of an earlier update revision in `parsed_`. The entry is erased, so that
+  // the earlier revision is parsed again with its stored content.
+  if (!spec_content_revision_.empty() && spec_content_revision_ != match->meta().key.name)
+    parsed_.erase(std::exchange(spec_content_revision_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
-  UseSpecText(content, state, match);
+  UseSpecContent(content, state, match);
 
   // Drops the parsed form of deleted revisions, because a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
@@ -284,7 +284,7 @@ Status RevisionHistory::StorePercentGroups(const YurtAppDaemon& daemon, const St
                                            std::stop_token stop) {
   YAD_TRY(const auto stored, Annotate(daemon, state, {{kPercentGroupsAnnotation, groups}}, stop));
   if (stored != nullptr && stored->percent_groups == groups) return {};
-  // As for MarkFailed, the reason must not be kConflict.
+  // As in MarkFailed, the reason must not be kConflict.
   return Fail(Reason::kUnknown, "the apiserver did not keep annotation " + std::string(kPercentGroupsAnnotation) +
                                     " of ControllerRevision " + state.update->name + ", so no update may start");
 }

@@ -23,8 +23,8 @@ std::string RevisionLabelOf(const ObjectMeta& revision);
 // Parses a ControllerRevision. Fails with kDecode if it is not a revision of a YurtAppDaemon.
 Result<RevisionPtr> ParseRevision(const Json& object);
 
-// Manages the ControllerRevisions of one daemon; each daemon has its own object. Keeps the revisions that are in use in
-// parsed form. Not thread-safe.
+// Manages the ControllerRevisions of one daemon. Caches the parsed form of the revisions that are in use. Not
+// thread-safe.
 class RevisionHistory {
  public:
   // `store` must have the index Controller::kControllerUidIndex.
@@ -40,9 +40,9 @@ class RevisionHistory {
   // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Adopts those of `orphans` (ControllerRevisions without a controller) that an earlier daemon of this name left when
-  // it was deleted with --cascade=orphan. As a Deployment adopts ReplicaSets, the daemon adopts a revision only if its
-  // selector matches the pod labels of the revision.
+  // Adopts revisions that an earlier daemon of this name left when it was deleted with --cascade=orphan. `orphans`
+  // contains the ControllerRevisions without a controller. The daemon's selector must match the pod labels of the
+  // revision, as when a Deployment adopts ReplicaSets.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
   // Marks the update revision as failed, and returns it. `failure` is Revision::failure. The mark stays until the
@@ -69,8 +69,8 @@ class RevisionHistory {
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Checks on the server that no revision has this label, which is the revision label of a workload without a
-  // controller. Does nothing if the cache has a revision with this label. If the revision exists, and the daemon
-  // controls it or may adopt it, puts it into the store and fails with kConflict. The next reconcile then finds it.
+  // controller. Does nothing if the cache has such a revision. Fails with kConflict if the revision exists, and the
+  // daemon controls it or may adopt it. The revision is then put into the store, so that the next reconcile finds it.
   Status ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
                         std::stop_token stop);
 
@@ -87,29 +87,29 @@ class RevisionHistory {
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
-  // Reads from the server the revision that the label of a workload refers to. Returns null if it does not exist.
+  // Reads from the server the revision that the label of a workload refers to. Returns null if no such revision exists.
   Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with this content, or null if none has this content.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Sets the content of state.update to the spec's own content. The content in the ControllerRevision may differ in
-  // nulls, empty objects and defaults, and the server may reject workloads that are rendered from it. It can't be
-  // replaced, because `data` is immutable.
-  void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
+  // Sets the content of state.update to the content of the spec. The content in the ControllerRevision, which is
+  // immutable, may differ in nulls, empty objects and defaults. The server may reject workloads that are rendered from
+  // it.
+  void UseSpecContent(const RevisionContent& content, State& state, const ObjectPtr& match);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
   // Calls ConfirmDaemon, sets annotations of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const Json& annotations,
                                std::stop_token stop);
-  // Makes the revision numbers ascend: raises the number of a revision if it is not above the previous revision's
-  // number. This is necessary if the spec returned to an old content, or if a stale cache did not show the last
-  // revision. The first number of an OpenYurt revision stays in kOpenYurtNumberAnnotation.
+  // Makes the numbers of `revisions` ascend: raises a number that is not above the number before it. This is necessary
+  // if the spec returned to an old content, or if a stale cache did not show the last revision. The number that
+  // OpenYurt set stays in kOpenYurtNumberAnnotation.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;
   Store& store_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
-  std::string spec_text_revision_;  // the name of the revision in parsed_ that UseSpecText has changed
+  std::string spec_content_revision_;  // the name of the revision in parsed_ that UseSpecContent has changed
 };
 
 }  // namespace yad

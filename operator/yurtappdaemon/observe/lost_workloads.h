@@ -16,8 +16,8 @@ namespace yad {
 // Returns the workloads that the operator has to remove although no cache shows them: status lists them, they exist on
 // the server, and their pools are not selected.
 //
-// `deleted` contains the names of workloads that the operator has already deleted. These are not read again. The
-// function removes a name from `deleted` if status no longer lists the workload, or if a cache shows it again.
+// `deleted` contains the names of workloads that the operator has already deleted. These workloads are not read again.
+// Removes a name from `deleted` if status no longer lists the workload, or if a cache shows the workload again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

@@ -10,14 +10,14 @@
 namespace yad {
 namespace {
 
-constexpr char kInMaintenance[] = "maintenance";  // the index; its only key is the same string
+constexpr char kInMaintenance[] = "maintenance";  // the name of the index, and its only key
 
 const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
   return *static_cast<const MaintenanceProjection*>(node.projection());
 }
 
 // Returns the pools that this event of a Node affects. A Node in maintenance holds the updates of its pool. The event
-// affects the pool if the Node starts or stops holding the updates, or holds them for another condition.
+// affects the pool if the Node starts or stops holding the updates, or holds them because of another condition.
 std::vector<std::string> ChangedPools(const Event& node_event) {
   static const MaintenanceProjection kNone;
   const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);
@@ -73,7 +73,7 @@ Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, ForbiddenReads& f
   if (forbidden_reads.IsPermanentlyForbidden(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);
-  std::map<std::string, const StoredObject*> first;  // by pool, the first Node by name
+  std::map<std::string, const StoredObject*> first;  // of each pool, the Node with the first name
   for (const ObjectPtr& node : *found) {
     const StoredObject*& known = first[MaintenanceOf(*node).pool];
     if (known == nullptr || node->meta().key.name < known->meta().key.name) known = node.get();

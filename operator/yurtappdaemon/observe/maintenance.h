@@ -1,5 +1,5 @@
-// Finds the Nodes in maintenance. A Node is in maintenance if it has a certain condition. The operator then holds the
-// updates of the Node's pool.
+// Finds the Nodes in maintenance, whose pools are not updated. A Node is in maintenance if one of the conditions
+// kMaintenanceConditions is True.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 
@@ -28,8 +28,8 @@ ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs. Must be called before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons to reconcile after an event of a Node. These are the daemons that select its pool, if the Node
-// starts or stops to hold the updates of this pool, or holds them for another condition.
+// Returns the daemons to reconcile after an event of a Node. They are the daemons that select the Node's pool, if the
+// Node starts or stops holding the updates of this pool, or holds them because of another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
 // Returns the pools whose updates a Node in maintenance holds. If the operator lacks the permission to list and watch

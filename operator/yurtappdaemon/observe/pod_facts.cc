@@ -29,10 +29,10 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// If a container has run for this time, its last crash no longer matters. The kubelet resets its back-off after the
-// same time.
+// If a container has run for this time, its last crash no longer matters. After the same time, the kubelet resets the
+// back-off of the container.
 constexpr std::chrono::minutes kCrashIsRecent{10};
-// The time that a readiness probe may take to succeed.
+// A pod that is not ready for a shorter time has no problem, because a readiness probe may need this time to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
 // A kubelet may need this time to prepare the volumes and the network of a pod. The operator reads the pod's Events
 // only if its containers are not created after this time.
@@ -267,9 +267,9 @@ std::optional<PodProblem> ProblemOfEvents(const std::vector<Json>& events, WallT
   return worst && worst->reason == kFailedMount ? worst : summary ? summary : worst;
 }
 
-std::optional<PodProblem> ProblemOfRejection(const std::string& words) {
-  if (words.empty()) return std::nullopt;
-  return MakeProblem(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
+std::optional<PodProblem> ProblemOfRejection(const std::string& message) {
+  if (message.empty()) return std::nullopt;
+  return MakeProblem(message.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, message);
 }
 
 }  // namespace yad

@@ -12,8 +12,8 @@
 
 namespace yad {
 
-// The reasons of problems, the worst first. A crash is worse than a failed start, and a failed start is worse than a
-// missing node.
+// The reasons of problems, from the worst to the least severe. A crash is worse than a failed start, and a failed start
+// is worse than a missing node.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";
@@ -23,7 +23,7 @@ inline constexpr char kFailedMount[] = "FailedMount";
 inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
 inline constexpr char kNodeNotReady[] = "NodeNotReady";
 inline constexpr char kUnschedulable[] = "Unschedulable";
-// The pod can't be created. QuotaExceeded (pool_phase.h) means the same, but ranks as worse.
+// The pod can't be created. QuotaExceeded (pool_phase.h) has the same meaning, but counts as worse.
 inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
@@ -46,7 +46,7 @@ struct PodProblem {
 };
 // Compares by reason, and then by message, so that the same pods in any order have the same worst problem.
 bool IsWorse(const PodProblem& a, const PodProblem& b);
-// Sets `worst` to the worse of the two.
+// Sets `worst` to `problem` if `problem` is worse, or if `worst` is nullopt.
 void KeepWorse(std::optional<PodProblem>& worst, std::optional<PodProblem> problem);
 
 struct PodFacts {
@@ -61,16 +61,16 @@ struct PodFacts {
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns the time at which the Event (of v1 or events.k8s.io) was last seen.
+// Returns the time of the last occurrence of the Event (of v1 or events.k8s.io).
 WallTime TimeOfEvent(const Json& event);
 
 // Returns the problem that `events` (events.k8s.io) report about one pod or one workload: why the pod does not start,
 // or why the workload's pods are not created. Returns nullopt if they do not report a problem.
 std::optional<PodProblem> ProblemOfEvents(const std::vector<Json>& events, WallTime now);
 
-// Returns the problem in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is
-// "".
-std::optional<PodProblem> ProblemOfRejection(const std::string& words);
+// Returns the problem of a workload whose pods the apiserver rejects, or nullopt if `message` is "". `message` is the
+// result of RejectionOfPod.
+std::optional<PodProblem> ProblemOfRejection(const std::string& message);
 
 }  // namespace yad
 

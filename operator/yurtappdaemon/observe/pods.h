@@ -11,8 +11,8 @@
 
 namespace yad {
 
-inline constexpr char kPodTemplateHashLabel[] = "pod-template-hash";     // of a Deployment's pod
-inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // of a StatefulSet's pod
+inline constexpr char kPodTemplateHashLabel[] = "pod-template-hash";     // a label of a Deployment's pods
+inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // a label of a StatefulSet's pods
 
 bool IsPodReady(const Json& pod);
 

@@ -14,8 +14,8 @@ using HealthState = PoolHealth::State;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kOfflineAfterUpdate; }
 
-// Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. If the
-// pool has no workload, QuotaExceeded is about the rejected workload. Otherwise, it is about pods.
+// Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. Reason
+// QuotaExceeded is about a rejected write if the pool has no workload, and about pods if it has a workload.
 bool IsAboutPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsPodProblem(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
@@ -59,8 +59,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 }
 
 // Copies the progress of the pool's checks from `before` to `health`. The checks pause while the pool is offline. When
-// the pool returns, the timeout of the running check starts again. The start of the timeout (`since`) does not change
-// earlier, because each change would cause a write of status.
+// the pool returns, the timeout of the running check starts again. Its start (`since`) does not change while the pool
+// is offline, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =

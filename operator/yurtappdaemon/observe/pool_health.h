@@ -1,5 +1,5 @@
-// The health of each pool of a daemon with strategy RollingUpdate, and the time at which it began. The operator
-// restores it from status after a restart.
+// The health of each pool of a daemon with strategy RollingUpdate. The operator restores it from status after a
+// restart.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 
@@ -26,19 +26,19 @@ struct RejectedWrite {
 
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
-  std::string name;  // of the check that runs, or that has failed
-  // The time from which the check's timeout counts, or WallTime() if the time does not count now.
+  std::string name;  // the name of the check that runs or has failed
+  // The time at which the timeout of the check begins, or WallTime() if the timeout does not run now.
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
-  std::string failure;        // the reason why it has failed; "" while it runs
+  std::string failure;        // the reason why the check has failed; "" while it runs
   // The uid of the check's Job if a failure of this Job does not count, because an outage of the pool may have killed
-  // its pods. Otherwise "". Status does not contain it.
+  // its pods. Otherwise "". Not stored in status.
   std::string interrupted_job = "";
 
   bool operator==(const CheckProgress&) const = default;
 };
 
-// Returns the message in status about a check.
+// Returns the message about a check for status.
 std::string CheckMessage(const std::string& check, const std::string& message);
 
 struct PoolHealth {
@@ -52,7 +52,7 @@ struct PoolHealth {
   };
   State state = State::kUnhealthy;
   std::string revision;  // name of the workload's revision
-  WallTime since;        // the time at which this state on this revision began
+  WallTime since;        // the time from which the pool has been in this state on this revision
   // The total time before `since` in which the pool was kUnhealthy or kOfflineAfterUpdate on this revision. Reset to
   // zero after the soak, and again after the last check.
   Duration unhealthy_before = Duration::zero();
@@ -60,7 +60,7 @@ struct PoolHealth {
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
   bool verified = false;                              // all checks have passed on this revision, or it needs no checks
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  bool deadline_paused = false;  // the time does not count, because pools that were not updated also went offline
+  bool deadline_paused = false;  // the deadline does not run, because pools that were not updated also went offline
   std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
   bool joins = false;  // the pool is new, and the creation of its first workload has not succeeded yet
@@ -82,7 +82,7 @@ struct PoolHealth {
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
 // Measures how far the wall clock jumped forward between two calls. A sleep of the machine counts as a jump, because
-// the operator observed no pool in that time.
+// the operator did not observe the pools in that time.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);
@@ -102,12 +102,12 @@ struct PoolObservation {
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// Returns the health of a pool after a new observation. `before` is its health before, or nullptr if it is unknown.
+// Returns the health of a pool after a new observation. `before` is its health after the last observation, or nullptr
+// if it is unknown.
 PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation, const RollingUpdate& strategy,
                    WallTime now);
 
-// Restores the health of the pools from their entries in status. If the list in status is truncated, some pools are
-// missing. The callers decide how to treat them.
+// Restores the health of the pools from their entries in status. Omits the pools that a truncated list in status omits.
 HealthRecord RestoreHealth(const StatusView& status);
 
 }  // namespace yad

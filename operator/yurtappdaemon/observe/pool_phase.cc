@@ -10,8 +10,8 @@ namespace {
 // has the form `deployments.apps "web" is forbidden: User "system:serviceaccount:sys:yad" cannot update resource
 // "deployments"`.
 //
-// Admission plugins and webhooks reject requests with the same reason, but with other messages. A message that was read
-// from status may be truncated after the user's name, and then ends with "...".
+// Admission plugins and webhooks reject requests with the same reason, but with other messages. If the message was read
+// from status, it may be truncated after the user's name. It then ends with "...".
 bool IsOfAuthorizer(std::string_view message) {
   const std::size_t user = message.find("is forbidden: User \"");
   if (user == std::string_view::npos) return false;

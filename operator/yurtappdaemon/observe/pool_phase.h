@@ -22,7 +22,7 @@ enum class PoolPhase {
 std::string_view ToString(PoolPhase phase);
 PoolPhase ParsePoolPhase(std::string_view text);
 
-// Reasons of failures that the revision does not cause.
+// Reasons of failures that are not caused by the revision.
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
 inline constexpr char kServiceConflict[] = "ServiceConflict";
@@ -43,7 +43,7 @@ inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // The reason of a waiting pool. One of its Nodes is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
-// The reason of a pool whose Deployment a user has paused (`kubectl rollout pause`). It is Kubernetes' reason, too.
+// The reason of a pool whose Deployment a user has paused (`kubectl rollout pause`). Kubernetes uses the same reason.
 inline constexpr char kDeploymentPaused[] = "DeploymentPaused";
 
 // The reason of an Unhealthy pool whose workload only scales. The pool continues to soak.
@@ -53,6 +53,7 @@ inline constexpr char kScaling[] = "Scaling";
 // is not the suspected cause, because pools that were not updated also went offline.
 inline bool IsOfflineAfterUpdate(std::string_view reason) { return reason == kWentDarkAfterUpdate; }
 
+// Returns whether the revision may be the cause of a failure with this reason.
 inline bool IsCausedByRevision(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;

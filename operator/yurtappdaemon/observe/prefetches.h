@@ -18,7 +18,7 @@ inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
 // Reads the DaemonSets that pull the daemon's images from the cache into Snapshot::prefetches. Does nothing if the spec
-// has no `prefetch` and `previous`, the daemon's last status, shows that it had no `prefetch`. Returns false while the
+// has no `prefetch`, and the daemon also had none according to `previous`, its last status. Returns false while the
 // first list is in progress.
 //
 // If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_error.

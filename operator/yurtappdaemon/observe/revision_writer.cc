@@ -25,7 +25,7 @@ std::optional<std::string_view> DataIn(std::string_view response) {
   return data ? BytesField(*data, kRawOfRawExtension) : std::nullopt;
 }
 
-// Returns whether `patch` contains another uid or resourceVersion than `object` has.
+// Returns whether `patch` has another uid or resourceVersion than `object`.
 bool IsForAnother(const Json& patch, const Json& object) {
   for (const char* field : {"uid", "resourceVersion"}) {
     const std::string wanted = StringAt(patch, {"metadata", field});

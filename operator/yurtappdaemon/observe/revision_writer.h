@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Applies a merge patch of metadata and `revision`. Returns the object as the server has it afterwards. Fails with
-// kConflict if the object has another uid or resourceVersion than `patch`.
+// Applies a merge patch that changes only metadata and the field `revision`. Returns the object as the server has it
+// afterwards. Fails with kConflict if the object has another uid or resourceVersion than `patch`.
 //
 // The server encodes `data` again when it applies a patch, and this may change its bytes. For example, "&" becomes
 // "\u0026". The server then rejects the patch with "field is immutable". In this case, ChangeRevision sends a PUT with

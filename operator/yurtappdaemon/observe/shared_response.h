@@ -18,7 +18,7 @@ namespace yad {
 inline constexpr Duration kSharedResponseAge = std::chrono::milliseconds(500);
 
 // Shares one response of the server, or one error, between several callers. Reads again after `uses` callers have
-// received the response, or if it is older than kSharedResponseAge. Thread-safe: callers wait for a read.
+// received the response, or if it is older than kSharedResponseAge. Thread-safe. Get blocks during a read.
 template <typename T>
 class SharedResponse {
  public:

@@ -80,8 +80,8 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     const std::int64_t partition = IntAt(object, {"spec", "updateStrategy", "rollingUpdate", "partition"});
     const bool all_on_update =
         StringAt(object, {"status", "currentRevision"}) == StringAt(object, {"status", "updateRevision"});
-    // If an update is undone before it has finished, both revisions are equal immediately, so the pods are also
-    // counted. Pods that a scale-up still has to create are not old pods.
+    // If an update is undone before it has finished, currentRevision equals updateRevision although old pods remain, so
+    // the pods are also counted. Pods that a scale-up still has to create are not old pods.
     const bool old_left =
         IntAt(object, {"status", "updatedReplicas"}) < std::min(want, state->replicas) - std::min(partition, want);
     // Without a partition, the update has finished only when status.currentRevision equals status.updateRevision.

@@ -26,7 +26,7 @@ namespace yad {
 struct CustomCondition {
   std::string type;
   std::string status;
-  WallTime at;  // the last time at which a client set it; WallTime(): unknown
+  WallTime at;  // the time at which a client last set the condition; WallTime(): unknown
 
   bool operator==(const CustomCondition&) const = default;
 };
@@ -62,9 +62,9 @@ struct WorkloadHealth {
   bool available() const { return observed && available_condition == "True"; }
   bool operator==(const WorkloadHealth&) const = default;
 };
-// It is parsed once, when the object arrives.
+// The health of a workload in a cache. It is parsed once, when the object arrives.
 struct WorkloadState : Projection, WorkloadHealth {};
-// Neither function reads spec.template.
+// These functions do not read spec.template.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
 Projector ProjectorOf(WorkloadKind kind);
@@ -89,11 +89,11 @@ struct Revision {
   std::optional<std::int64_t> openyurt_number;  // OpenYurtNumberOf
   std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if the rollout has not failed
   std::string failure;    // the first pool that failed, with its reason (DescribeFailure); "": not known
-  std::string
-      percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no groups with `percent`
-  // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the spec's content.
-  // Otherwise 0.
-  std::uint64_t text_digest = 0;
+  // The value of kPercentGroupsAnnotation; "" if the rollout has not begun, or has no groups with `percent`.
+  std::string percent_groups;
+  // A digest of `content` if RevisionHistory::UseSpecContent has replaced the stored content with the content of the
+  // spec. Otherwise 0.
+  std::uint64_t spec_content_digest = 0;
   RevisionContent content;
 
   // Returns the number that OpenYurt set in the revision, or `number` if this operator has not raised it.
@@ -137,14 +137,14 @@ struct ServiceRef {
   std::string pool;  // from the label
 };
 
-// The Job of a check. Only its state is kept, not its content.
+// The state of a check's Job. The cache does not keep the content of the Job.
 struct CheckJobState : Projection {
   enum class State { kRunning, kComplete, kFailed };
   State state = State::kRunning;
   std::string pool;
   std::string check;
-  std::string message;                  // only of a failed Job
-  Duration ran_for = Duration::zero();  // only of a failed Job: the time from its start to its failure; 0: unknown
+  std::string message;                  // only if the Job has failed
+  Duration ran_for = Duration::zero();  // the time from the start of a failed Job to its failure; 0: unknown
 };
 std::unique_ptr<const Projection> ProjectCheckJob(const Json& object);
 
@@ -159,18 +159,18 @@ struct RejectedJob {
   bool final = false;  // true: the Job is invalid; false: the write is retried
 };
 
-// A DaemonSet that pulls the images of an update. Only its state is kept, not its content.
+// The state of a DaemonSet that pulls the images of an update. The cache does not keep the content of the DaemonSet.
 struct PrefetchState : Projection {
   bool observed = false;     // status describes the current generation
   std::int64_t desired = 0;  // the number of nodes that need the images
-  std::int64_t ready = 0;    // the number of nodes that have them
+  std::int64_t ready = 0;    // the number of nodes that have the images
   std::string digest;        // the value of kPrefetchDigestAnnotation
 };
 std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 
 struct PrefetchRef {
   ObjectPtr object;
-  WallTime since{};  // the timeout counts from this time
+  WallTime since{};  // the time at which the timeout begins
   const PrefetchState& state() const { return ProjectionOf<PrefetchState>(object); }
 };
 
@@ -178,7 +178,7 @@ struct PrefetchRef {
 struct RejectedPrefetch {
   std::string message;  // the error
   std::string digest;   // PrefetchDigest of its pods
-  WallTime since{};     // the time of the first attempt; the timeout counts from it
+  WallTime since{};     // the time of the first attempt, at which the timeout begins
 };
 
 // The server's support of image volumes, as far as this process knows it.
@@ -210,11 +210,11 @@ struct Freeze {
   // The reason of the freeze, or "". If `known` is false, a message about the failed read or write, with its error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
-  // False if the operator can't find out whether updates may start: it can't read the freeze or the Nodes, or it can't
-  // store the groups of the rollout. Updates then wait as in a freeze.
+  // False if the operator does not know whether updates may start, because it can't read the freeze or the Nodes, or
+  // can't store the groups of the rollout. Updates then wait as in a freeze.
   bool known = true;
-  // True if the groups of the rollout can't be stored. A change of replicas then waits with the update of the pool,
-  // because a pool that only waits for its turn receives both together.
+  // True if the groups of the rollout can't be stored. A change of replicas then waits for the update of its pool, as
+  // in a pool that waits only for the updates of other pools.
   bool delays_replicas = false;
 };
 
@@ -237,17 +237,17 @@ struct Snapshot {
   std::vector<ServiceRef> services;
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
-  std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
+  std::map<std::string, CheckSamples> samples;       // of the checks that run, by pool
   std::string jobs_error;                            // the reason why checks of type Job can't run; "": they can run
-  std::string queries_error;                         // the reason why checks of Prometheus can't run; "": they can run
+  std::string queries_error;                         // the reason why Prometheus checks can't run; "": they can run
   bool jobs_outdated = false;  // the watch of Jobs fails, so `check_jobs` might not show that a Job has finished
   std::map<std::string, PrefetchRef> prefetches;                // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;
   std::string prefetch_error;  // the reason why DaemonSets can't be read, so no update starts; "": they can be read
   const HealthRecord* health = nullptr;  // the health before this reconcile; null: unknown
-  // True if `health` was restored from a truncated list in status, and the list contains all pools that were in their
-  // update. The omitted pools then count as soaked.
+  // True if `health` was restored from a truncated list in status, and the list contains all pools whose update was in
+  // progress. The omitted pools then count as soaked.
   bool unlisted_have_soaked = false;
   std::optional<Freeze> freeze;  // nullopt: no freeze is in force
   PoolMaintenance maintenance;   // filled only for RollingUpdate

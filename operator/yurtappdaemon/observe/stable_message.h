@@ -1,4 +1,4 @@
-// Makes Kubernetes' messages about problems stable, because each change of a message causes a write of status. The same
+// Makes Kubernetes' messages about problems stable, because each change of a message causes a write of status. A
 // problem has the same message at each attempt, on each node and for each pod. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_STABLE_MESSAGE_H_

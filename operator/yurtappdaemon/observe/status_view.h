@@ -76,15 +76,15 @@ class StatusView {
   std::string update_revision() const { return StringAt(*status_, {"updateRevision"}); }
   std::string completed_revision() const { return StringAt(*status_, {"completedRevision"}); }
   bool pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }  // `pools` is only a part of the pools
-  // The next two functions are about the pools that a truncated list omits. The list ends with the Offline pools of
-  // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So the last entry shows which phases
-  // the omitted pools can have.
+  // The next two functions describe the pools that a truncated list omits. A complete list ends with the Offline pools
+  // of reason NoReadyNode, followed by the Ready pools (ListRank in report/status.cc). So the last entry of a truncated
+  // list shows which phases the omitted pools can have.
   bool unlisted_were_ready() const;   // true if all omitted pools were Ready
   bool unlisted_have_soaked() const;  // true if all omitted pools were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
-  // Returns whether an operator version without condition Complete wrote the status last. Such a version either leaves
-  // the condition out, or keeps it unchanged from the status of a newer version, with the generation of that status.
+  // Returns whether the status was last written by an operator version that does not know condition Complete. If a
+  // newer version had set the condition before, the older version keeps the condition with its old observedGeneration.
   bool of_older_version() const;
   std::vector<PoolStatusView> pools() const;
 

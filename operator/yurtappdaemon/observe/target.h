@@ -15,7 +15,7 @@ struct Target {
   // True if `revision` is status.currentRevision, the last revision that was rolled out to all pools. Always false if
   // the strategy is not RollingUpdate.
   bool is_current = false;
-  bool rolled_back = false;  // the update revision has failed, so `revision` is status.currentRevision
+  bool rolled_back = false;  // true if `is_current` because the update revision has failed
 };
 
 inline Target TargetOf(const Snapshot& snapshot) {
@@ -27,8 +27,8 @@ inline Target TargetOf(const Snapshot& snapshot) {
   return {snapshot.update, is_current, false};
 }
 
-// Returns whether status shows that the revision with the name `update` was rolled out to all pools. Condition Complete
-// shows this. If an older operator version wrote the status, currentRevision must be `update`.
+// Returns whether the revision with the name `update` was rolled out to all pools according to condition Complete. If
+// an older operator version wrote the status, currentRevision is compared instead.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   const StatusView view(status);
   if (view.update_revision() != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;

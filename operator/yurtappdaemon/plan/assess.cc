@@ -21,7 +21,8 @@ bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the taints that the pod template tolerates with operator Exists, as Render does, from index `first` on.
+// Returns the taints of the pod template's tolerations with operator Exists, which Render writes. Skips the first
+// `first` tolerations.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json& tolerations = ListAt(workload, {"spec", "template", "spec", "tolerations"});
@@ -40,11 +41,11 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
 
 struct RecordedInputs {
   RenderInputs inputs;
-  bool guessed = false;  // by this operator, but without a valid annotation, so the overrides are unknown
-  bool written = false;  // read from the annotation
+  bool guessed = false;  // this operator wrote the workload, but without a valid annotation; the overrides are unknown
+  bool written = false;  // the inputs were read from the annotation
 };
 
-// Sets the inputs for a workload that OpenYurt wrote. OpenYurt kept these values of the live pod template at each
+// Sets the inputs that are only for workloads of OpenYurt. OpenYurt kept these values of the live pod template at each
 // update, so Render must also keep them.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
@@ -98,8 +99,8 @@ class Candidates {
   const RecordedInputs& recorded() const { return recorded_; }
   // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
   bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
-  // Returns the origin if the workload was rendered from `revision`. `with_overrides`: applies the overrides of the
-  // revision, although the workload has no annotation that records overrides.
+  // Returns the origin that the workload has if it was rendered from `revision`. If `with_overrides` is true, applies
+  // the overrides of the revision, although the workload has no annotation that records overrides.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
     Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
     if (recorded_.guessed || with_overrides)
@@ -206,8 +207,8 @@ void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
   if (keeps) inputs.tolerations = made;
 }
 
-// Returns the spec that renders the workload's own revision for the pool as it is now. Returns nullopt if this would
-// not change the pod template. Other changes wait for the next revision.
+// Returns the spec that renders the workload's own revision for the pool as it is now. Returns nullopt if the pod
+// template would not change, because other changes wait for the next revision.
 std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -221,11 +222,11 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of `moved` (the target's rendered workload), or without replicas if
-// `moved` has none. Returns nullopt if the replicas stay the same.
-std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
+// Returns the workload's own spec with the replicas of `target`, the rendered workload of the target, or without
+// replicas if `target` has none. Returns nullopt if the replicas stay the same.
+std::optional<RenderSpec> Scaled(const Origin& origin, const Json& target) {
   constexpr std::int64_t kNone = -1;
-  const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, kNone);
+  const std::int64_t replicas = IntAt(target, {"spec", "replicas"}, kNone);
   if (!origin.rendered || replicas > std::numeric_limits<int>::max()) return std::nullopt;
   if (replicas == IntAt(*origin.rendered, {"spec", "replicas"}, kNone)) return std::nullopt;
   RenderSpec scaled = origin.spec;
@@ -269,51 +270,52 @@ Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& 
 
   RenderSpec for_target = SpecForTarget(target, pool, origin);
   // Most workloads are on the target, and are not rendered again.
-  const bool is_there =
+  const bool is_same =
       origin.rendered && assessment.from.revision == target.revision && assessment.from.inputs == for_target.inputs;
-  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(for_target, workload.pool);
-  if (!moved) {
+  const Result<Json> wanted = is_same ? Result<Json>(Json()) : RenderWorkload(for_target, workload.pool);
+  if (!wanted) {
     assessment.failure_reason = kInvalidOverride;
-    assessment.failure_message = moved.error().message;
+    assessment.failure_message = wanted.error().message;
     return examined;
   }
   const Difference difference =
-      is_there          ? Difference::kNone
-      : origin.rendered ? Compare(origin.spec.revision->content, *origin.rendered, target.revision->content, *moved)
+      is_same           ? Difference::kNone
+      : origin.rendered ? Compare(origin.spec.revision->content, *origin.rendered, target.revision->content, *wanted)
                         : Difference::kPodTemplate;
   assessment.only_service = difference == Difference::kServiceOnly;
-  const bool moves =
+  const bool updates =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && UpdatesAllPoolsNow(snapshot));
-  assessment.on_target = moves || difference == Difference::kNone;
-  assessment.to = moves ? for_target : assessment.from;
+  assessment.on_target = updates || difference == Difference::kNone;
+  assessment.to = updates ? for_target : assessment.from;
   if (!assessment.on_target) {
     assessment.adapted = Adapted(assessment.from, origin, pool);
-    assessment.scaled = Scaled(origin, *moved);
+    assessment.scaled = Scaled(origin, *wanted);
     assessment.for_target = std::move(for_target);
   }
-  if (!moves && !origin.rendered) {  // If it can't be rendered, only the mark of an approved removal causes a write.
+  // If the origin can't be rendered, the only possible repair removes the annotation about an approved removal.
+  if (!updates && !origin.rendered) {
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
       assessment.action = WorkloadAction::kRepair;
     return examined;
   }
 
   examined.plain = origin.intact && origin.as_recorded;
-  if (!moves && origin.intact && HasStamp(live, snapshot.daemon, assessment.to)) return examined;
+  if (!updates && origin.intact && HasStamp(live, snapshot.daemon, assessment.to)) return examined;
   Json merged;
-  if (moves) {
-    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
-    if (origin.rendered && difference != Difference::kPodTemplate) KeepPodTemplate(live, merged);  // as MergedWorkload
+  if (updates) {
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *wanted, *wanted, live);
+    if (origin.rendered && difference != Difference::kPodTemplate) KeepPodTemplate(live, merged);  // see MergedWorkload
     StampMetadata(merged, snapshot.daemon, assessment.to);
   } else {
     merged = Repaired(origin, live, snapshot.daemon);
   }
   if (merged == live) return examined;
-  examined.plain = examined.plain && moves;
-  if (!moves && memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
-                               ChangesOfMerge(live, merged).digest)) {
+  examined.plain = examined.plain && updates;
+  if (!updates && memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
+                                 ChangesOfMerge(live, merged).digest)) {
     return examined;
   }
-  assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
+  assessment.action = updates ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
   return examined;
 }
 
@@ -322,11 +324,11 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Target& target, const Pool
                       const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(target.revision->name));
   key = Mix(key, pool.fingerprint());
-  key = Mix(Mix(key, target.revision->text_digest), UpdatesAllPoolsNow(snapshot) ? 1 : 2);
+  key = Mix(Mix(key, target.revision->spec_content_digest), UpdatesAllPoolsNow(snapshot) ? 1 : 2);
   return key == 0 ? 1 : key;
 }
 
-// Returns the fields that may differ between workloads with the same assessment: names, values of other writers, and
+// Returns the fields that may differ between workloads with the same assessment: names, values of other clients, and
 // fields that contain the pool's name.
 const std::vector<FieldRule>& WorkloadFieldRules() {
   using Rule = FieldRule;
@@ -359,7 +361,7 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
 std::uint64_t SharedKey(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                         const WorkloadRef& workload) {
   std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(target.revision->name));
-  key = Mix(key, target.revision->text_digest);
+  key = Mix(key, target.revision->spec_content_digest);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
   return Mix(key, UpdatesAllPoolsNow(snapshot) ? 1 : 2);
 }
@@ -382,8 +384,8 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // The annotation is added to a workload of OpenYurt only if it has overrides, or replicas of a newer revision, or if
-  // an undo raised the revision's number. In the last case, the label alone could be an outdated label of OpenYurt.
+  // A workload of OpenYurt gets the annotation if it has overrides or replicas of a newer revision. It also gets the
+  // annotation if an undo raised the revision's number, because the label alone could be an outdated label of OpenYurt.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled || to.revision->openyurt_number) {
@@ -437,13 +439,12 @@ void PlanMemo::PutShared(std::uint64_t key, const Assessment& assessment) {
 void PlanMemo::RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
   Entry& entry = entries_[workload];
   entry.key = 0;
-  entry.settled_rendered = rendered;
-  entry.settled_difference = difference;
+  entry.not_kept = {rendered, difference};
 }
 
 bool PlanMemo::IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
   const auto it = entries_.find(workload);
-  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
+  return it != entries_.end() && it->second.not_kept == std::pair(rendered, difference);
 }
 
 void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }

@@ -1,5 +1,5 @@
-// Finds out from which revision and inputs a workload was rendered, and which write updates it to the target. Pure; the
-// memo only saves time.
+// Finds out from which revision and inputs a workload was rendered, and which write updates it to the target. Pure: the
+// memo only makes it faster.
 //
 // Terms:
 //
@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "operator/workload/render.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -29,7 +30,7 @@ enum class WorkloadAction {
   kUpdate,  // an update to another revision, or for a change of the pool
   kScale,   // changes only the replicas; the other changes of the target wait
   kRepair,  // another actor changed values of the operator
-  kAdopt,   // an orphan of an earlier daemon of this name
+  kAdopt,   // an earlier daemon of this name left the workload
 };
 
 // A revision and the inputs to render it for one pool.
@@ -67,10 +68,9 @@ struct Assessment {
   bool operator==(const Assessment&) const = default;
 };
 
-// Keeps the assessments of workloads that need not be written, so that a reconcile without changes is cheap. Entries
-// are never outdated, because a key covers everything on which an assessment depends.
-//
-// One object for each daemon. Not thread-safe.
+// Keeps the assessments of workloads that do not need a write, so that a reconcile without changes is cheap. Entries
+// are never outdated, because a key covers everything on which an assessment depends. Belongs to one daemon. Not
+// thread-safe.
 class PlanMemo {
  public:
   // Must be called before each plan. `target` is the name of the revision that the pools must have. If it has changed,
@@ -94,13 +94,12 @@ class PlanMemo {
   struct Entry {
     std::uint64_t key = 0;
     std::shared_ptr<const Assessment> assessment;
-    std::uint64_t settled_rendered = 0;
-    std::uint64_t settled_difference = 0;
+    std::pair<std::uint64_t, std::uint64_t> not_kept;  // `rendered` and `difference` of RecordNotKept
   };
-  std::string target_;  // a revision's name
+  std::string target_;  // the name of the target's revision
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Assessment> shared_;
-  std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this object.
+  std::shared_ptr<const Assessment> last_;  // shared by the entries, because most assessments of a daemon are equal
 };
 
 // Returns the assessment of a pool's workload. The reference is valid until Put or Forget for this workload, or until

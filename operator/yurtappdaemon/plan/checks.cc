@@ -15,25 +15,24 @@ namespace {
 // A check that can't be observed is evaluated again after this time, because no event reports when it can be observed
 // again.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// A stale cache might not show that a Job has finished. So the Job's check does not time out, and is evaluated again
-// after this time.
+// While the cache of Jobs may be stale, it might not show that a Job has finished. The check of this Job then does not
+// time out, and is evaluated again after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
-// The Job controller measures how long a Job ran, and the operator how long its check runs. Both times may be wrong,
-// because the clocks differ, and times in the cluster are whole seconds. The error is assumed to be below this time.
+// The assumed maximum error when the operator compares how long a Job ran with how long its check has run. The first
+// time comes from the clock of the Job controller. Times in the cluster are whole seconds.
 constexpr std::chrono::seconds kClockError{10};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
-// Returns whether the check failed before a Job of this name was created. Status shows this only in the failure
-// message.
+// Returns whether the check failed before a Job of this name was created, which only the failure message shows.
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
 }
 
-// Returns whether the failed Job began before the current timeout of its check. The timeout starts again when the pool
-// returns from an outage, and this outage may have killed the Job's pods. A Job that the operator creates after the
-// outage is younger, so its failure counts.
+// Returns whether the failed Job began before the current timeout of its check began. The timeout begins again when the
+// pool returns from an outage, and this outage may have killed the Job's pods. The operator creates another Job after
+// the outage, and the failure of this Job counts.
 bool BeganBeforeCheck(const CheckJobState& job, const CheckProgress& progress, WallTime now) {
   return job.ran_for > now - progress.since + kClockError;
 }
@@ -100,10 +99,10 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.jobs_error.empty()) return Unavailable(snapshot_.jobs_error);
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
-  // A deleted Job is created again. Its check also starts again if it had failed, or if the existing Job tested another
-  // spec or update. If the server rejects the new Job, the retries do not start the check again.
+  // A deleted Job is created again. The check also starts again if it had failed, or if another Job exists, which
+  // tested another spec or update. If the server rejects the new Job, the retries do not start the check again.
   const bool replaces = progress.since != snapshot_.now && rejected == snapshot_.rejected_jobs.end() &&
-                        HasJobOf(snapshot_, check, pool);  // A check that begins now does not search all Jobs.
+                        HasJobOf(snapshot_, check, pool);  // slow, so it is not called for a check that begins now
   if (!progress.failure.empty() || replaces) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
@@ -118,7 +117,7 @@ Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedP
     if (condition.type != check.condition) continue;
     // A condition that is older than the update is about the previous revision.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
-    // A failed check passes only if its condition was set in time, but the cache did not show this.
+    // A failed check passes only if its condition was set in time, but the cache did not show the condition then.
     const bool late = !progress.failure.empty() && (condition.at == WallTime() || condition.at > timeout);
     if (condition.status == check.condition_status && !outdated && !late) return {CheckResult::State::kPassed, ""};
   }
@@ -146,8 +145,8 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
     return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
   }
   CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
-  // While Prometheus does not respond, or was not queried yet, the time does not count for the timeout, because it
-  // shows nothing about the pool.
+  // While Prometheus does not respond, or was not queried yet, the timeout does not run, because nothing is known about
+  // the pool.
   if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
   result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
@@ -161,8 +160,7 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
 Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckProgress& progress,
                                   PoolChecks& checks) const {
   checks.unavailable = result.unavailable;
-  // A check with dryRun must not block a rollout. So the time counts for its timeout even while the check can't be
-  // observed.
+  // A check with dryRun must not block a rollout. So its timeout runs even while the check can't be observed.
   const bool may_fail = check.dry_run && result.unavailable;
   if (may_fail) result.counts_from = {};
   if (result.counts_from == WallTime::max()) {
@@ -208,8 +206,8 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   PoolChecks checks;
   checks.verifying = !health.verified;
-  // The message shows a failed check even while the pool is offline. A new leader restores the failure from this
-  // message in status.
+  // The message contains the failure even while the pool is offline, because a new leader restores the failure from
+  // this message in status.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
   if (!health.verified && health.check && pool.offline) RecordOutage(pool, *health.check);

@@ -21,7 +21,7 @@ inline constexpr int kUnansweredQueries = 3;
 struct PoolChecks {
   bool verifying = false;       // the rollout updated the pool, and not all checks have passed
   std::size_t index = 0;        // of the running or failed check in RollingUpdate::checks
-  std::string job;              // the name of the check's Job; "": the check is not a Job, or has not begun
+  std::string job;              // the name of the check's Job; "": the check is not of type Job, or has not begun
   bool starts_job = false;      // the Job does not exist yet, and is created now
   bool job_waits = false;       // the server rejected the Job, and the retry is not due yet
   bool replaces_job = false;    // the Job is deleted and replaced, because its failure does not count
@@ -55,23 +55,23 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    // The timeout counts from this time or from the start of the check, whichever is later. WallTime::max() if the time
-    // does not count now.
+    // The timeout begins at this time or at the start of the check, whichever is later. WallTime::max() if the timeout
+    // does not run now.
     WallTime counts_from = {};
     bool unavailable = false;
   };
   // Returns the state of a check that can't be observed.
   static CheckResult Unavailable(std::string message);
   // Stores in `progress` which Job exists while the pool is offline. If this Job fails, it is replaced, even if the
-  // operator observes the failure much later.
+  // operator observes the failure after the outage.
   void RecordOutage(const CheckedPool& pool, CheckProgress& progress) const;
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;
   CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool, const CheckProgress& progress) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Returns the new state of a running check: the check fails when it times out. Time in which a check without dryRun
-  // can't be observed does not count for the timeout.
+  // Returns the state of a running check, which fails if its timeout is over. While a check without dryRun can't be
+  // observed, its timeout does not run.
   CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;
@@ -79,8 +79,8 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns the reason why a check can't run, if no update may start because of it, else "". Checks with dryRun and
-// checks of conditions never block updates.
+// Returns the reason why a check can't run, and so blocks the start of updates, or "" if there is no such check. Checks
+// with dryRun and checks of conditions never block updates.
 std::string ChecksError(const Snapshot& snapshot);
 
 // Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.

@@ -11,15 +11,14 @@
 namespace yad {
 
 struct PoolGate {
-  bool held = false;  // updates and rollbacks of the pool are blocked: by its site, or for one of the two causes below
-  std::string hold;   // the reason; may be ""
-  // The pool is held because its windows are invalid. `hold` contains the name of the annotation.
-  bool invalid_windows = false;
-  bool maintenance = false;  // the pool is held by a condition of a Node; `hold` contains the Node and the condition
+  bool held = false;             // updates and rollbacks of the pool are blocked
+  std::string hold;              // the reason; may be ""
+  bool invalid_windows = false;  // held because its windows are invalid; `hold` contains the name of the annotation
+  bool maintenance = false;      // held because of a condition of a Node; `hold` contains the Node and the condition
+  WindowState window;
 
   // Returns whether the pool is held by the annotation that `kubectl yad release` removes.
   bool by_annotation() const { return held && !invalid_windows && !maintenance; }
-  WindowState window;
 };
 
 // Evaluates the gates of a snapshot's pools. Equal windows are evaluated once. The snapshot must outlive the object.

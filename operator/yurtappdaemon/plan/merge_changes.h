@@ -1,4 +1,4 @@
-// Compares a live workload with the result of a merge.
+// Compares a live workload with the result of a merge, and rendered workloads with each other.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
 
@@ -23,8 +23,8 @@ MergeChanges ChangesOfMerge(const Json& live, const Json& merged);
 // Replaces the pod template of `merged` with that of `live`.
 void KeepPodTemplate(const Json& live, Json& merged);
 
-// Returns whether the rendered workload `a` has all values of `b`, and at least one more. Ignores replicas, because
-// another client may own them.
+// Returns whether the rendered workload `a` has all values of the rendered workload `b`, and other values. Ignores
+// replicas, because another client may own them.
 bool HasMoreValues(Json a, Json b);
 
 }  // namespace yad

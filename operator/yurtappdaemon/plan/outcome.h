@@ -19,7 +19,7 @@ struct PoolOutcome {
   std::string failure_reason;           // from the plan, or from the server that rejected the write
   std::string failure_message;
   std::string not_kept;      // a JSON pointer to a value that the server did not keep as written
-  std::string service = {};  // the name of the pool's Service; "" if the daemon has no Service there
+  std::string service = {};  // the name of the pool's Service; "" if the pool has none
 };
 
 struct Outcome {
@@ -33,8 +33,8 @@ struct Outcome {
   // The error of a write that must be retried. The retry waits for the backoff of the daemon in the work queue, or for
   // the time that the server requested (retry_after).
   std::optional<Error> retry;
-  // Set if the plan was not carried out. The possible reasons: the daemon has changed since the plan was made, an
-  // earlier daemon of this name left workloads that are not in the plan, or a read failed.
+  // Set if the plan was not carried out, because the daemon has changed since the plan was made, because an earlier
+  // daemon of this name left workloads that are not in the plan, or because a read failed.
   std::optional<Error> rejected;
 };
 

@@ -10,6 +10,7 @@
 #include "operator/api/update_strategy.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
+#include "operator/workload/semantics.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/rollout_pool_builder.h"
@@ -29,13 +30,12 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   const auto rendered = RenderWorkload({snapshot.update, InputsFor(snapshot.update->content, pool.pool())}, name);
   if (!rendered) return false;
   const Json live = orphan.object->Parse();
-  const Json* ours = Find(*rendered, {"spec", "selector"});
-  const Json* theirs = Find(live, {"spec", "selector"});
-  return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
+  const Schema& schema = *WorkloadSchema().Of("spec").schema;
+  return SameMember(schema, "selector", MemberOf(*rendered, "spec"), MemberOf(live, "spec"));
 }
 
-// The revisions that are known to render successfully for a pool without overrides. Success depends only on the
-// revision (the pointer), and on whether the pool has no taints (true).
+// The revisions that are known to render successfully for pools without overrides. Success depends only on the
+// revision, and on whether the pool has taints. The second member is true for pools without taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the target.
@@ -86,8 +86,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// Sets plan.wake to the time at which the pool's window opens, because no event reports this. Wakes after kLongestWait
-// at the latest, because clocks may jump, and an unreadable time zone may become readable.
+// Sets plan.wake to the time at which the pool's window opens, because no event reports this. The plan wakes after
+// kLongestWait at the latest, because clocks may jump, and an unreadable time zone may become readable.
 void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     WakeBy(plan.wake, now + kLongestWait);

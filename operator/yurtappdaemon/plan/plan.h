@@ -1,4 +1,4 @@
-// Plans the writes of one daemon. Pure: a plan depends only on the Snapshot. The memo only saves time.
+// Plans the writes of one daemon. Pure: a plan depends only on the Snapshot. The memo only makes planning faster.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 
@@ -28,8 +28,8 @@ struct Removal {
 // A Service of the daemon that no pool needs.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index of the Service's pool in Plan::pools. This pool does not need a Service, or needs a Service with another
-  // name. nullopt if the pool is not selected. The pool's workloads are then removed before the Service.
+  // The index in Plan::pools of the Service's pool, which needs no Service, or a Service with another name. nullopt if
+  // the pool is not selected. The pool's workloads are then removed before the Service.
   std::optional<std::size_t> pool;
 };
 
@@ -52,7 +52,7 @@ struct Rollout {
   RolloutDecision decision;
   // The window that opens first, among the windows that pools wait for.
   std::optional<WindowState> next_window = {};
-  // The reason why it is unknown when a window opens next (WindowState::fault). Otherwise "".
+  // The reason why the time at which a window opens next is unknown (WindowState::fault). Otherwise "".
   std::string window_error = {};
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
   // The new value of kPercentGroupsAnnotation of the update revision, or "" if it does not change. Must be stored

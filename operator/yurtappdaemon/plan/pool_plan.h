@@ -50,21 +50,19 @@ struct PoolPlan {
   bool waits = false;
   // The reason why the workload waits for its update. A workload whose update was rejected does not wait (kNone).
   WaitingFor waiting_for = WaitingFor::kNone;
-  PoolGate gate;  // only for RollingUpdate
-  // The fields from here to `joining` are only for RollingUpdate.
+  // The members from here to `may_be_stuck` are set only for RollingUpdate.
+  PoolGate gate;
   PoolHealth health;
   bool soaking = false;               // healthy, but not for minReadySeconds yet
   bool overdue = false;               // not healthy in time
   bool offline_after_update = false;  // offline, and the update may be the cause
   bool joining = false;               // the pool joined with this workload
-  PoolChecks checks;                  // only for RollingUpdate
-  PoolPrefetch prefetch;              // only for RollingUpdate
-  // Only for RollingUpdate. True if the pool has failed on the revision that it must have, and so counts for
-  // maxFailures.
-  bool failed = false;
-  bool excused = false;  // only for RollingUpdate: the pool has joined, and its failures do not count for maxFailures
-  // Only for RollingUpdate. The write stores this update record (time and revision of the update) in an annotation of
-  // the workload. nullopt: the write does not change the annotation.
+  PoolChecks checks;
+  PoolPrefetch prefetch;
+  bool failed = false;   // the pool has failed on the revision that it must have, and counts for maxFailures
+  bool excused = false;  // the pool has joined, so its failures do not count for maxFailures
+  // The write stores this update record (time and revision of the update) in an annotation of the workload. nullopt:
+  // the write does not change the annotation.
   std::optional<UpdateRecord> record;
   // True for a StatefulSet that may be blocked by a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
@@ -83,9 +81,9 @@ bool WritesAnything(const PoolPlan& pool);
 bool UpdatesWorkload(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
-// Returns whether the plan writes the workload, but does not change its pod template. The write is then an adoption
-// without a change of the spec, or it changes the spec (`from` to `to`) only outside the template. The write keeps the
-// live pod template, even if another actor has changed it. The next plan repairs this change.
+// Returns whether the planned write must keep the live pod template, even if another client has changed it. The next
+// plan repairs this change. The write is either an adoption that does not change the spec, or its change of the spec
+// (from `from` to `to`) does not change the pod template.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

@@ -39,8 +39,8 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   return known->second;
 }
 
-// Sets prefetch.images to kPulled if all nodes that the DaemonSet controller counts have the images. It also counts
-// nodes that are not ready, if the pods tolerate their taints.
+// Sets prefetch.images to kPulled if all nodes that the DaemonSet controller counts have the images. The controller
+// also counts nodes that are not ready, if the pods tolerate the taints of these nodes.
 //
 // NodePool.status.readyNodeNum can't replace this count. Example: one of two nodes is not ready, but OpenYurt keeps its
 // pods Ready, because the node is autonomous. readyNodeNum and `ready` are then both 1, although the ready node still
@@ -69,7 +69,7 @@ void Prefetches::ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const {
   }
   prefetch.images = wanted.waits ? NewImages::kLate : NewImages::kPulled;
   prefetch.message +=
-      "; timeoutSeconds (" + std::to_string(wanted.timeout.count()) + ") is over, but onTimeout is Wait";
+      "; timeoutSeconds (" + std::to_string(wanted.timeout.count()) + ") has passed, but onTimeout is Wait";
 }
 
 PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {

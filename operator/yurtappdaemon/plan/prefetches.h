@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A DaemonSet that reports no nodes counts as finished at this age. At a lower age, its controller might not have
-// counted the nodes yet.
+// A DaemonSet that reports no nodes counts as finished at this age. Before, its controller might not have counted the
+// nodes yet.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -52,7 +52,7 @@ class Prefetches {
   PoolPrefetch Of(const PrefetchedUpdate& update);
 
  private:
-  // Returns whether the update has images that the workload does not have yet.
+  // Returns whether the update has images that the workload does not have.
   bool BringsImages(const PrefetchedUpdate& update);
   void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
   // If the timeout (from `since`) is over, ends the wait for the images, or marks them as late if onTimeout is Wait.

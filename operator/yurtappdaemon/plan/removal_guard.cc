@@ -20,7 +20,7 @@ std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
   return pools;
 }
 
-// Returns the number of the daemon's pools with workloads, including those whose workloads are to be removed.
+// Returns the number of the daemon's pools that have workloads, including the pools whose workloads will be removed.
 std::size_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>& candidates) {
   const auto selected = std::count_if(plan.pools.begin(), plan.pools.end(),
                                       [](const PoolPlan& pool) { return pool.workload.has_value(); });
@@ -40,7 +40,7 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
     if (facts.limit->percent) {
       text += " of " + Pluralize(pools_with_workloads, "pool");
     }
-    text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " at once";
+    text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " together";
   } else {
     const bool exist =
         std::all_of(postponed.workloads.begin(), postponed.workloads.end(),
@@ -122,7 +122,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     }
     return;
   }
-  std::vector<WorkloadRef> rest;  // workloads whose removal no token has allowed
+  std::vector<WorkloadRef> rest;  // workloads whose removal is not allowed by a token
   for (Removal& removal : plan.removals) {
     if (removal.kept) continue;
     const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);

@@ -1,5 +1,5 @@
-// Blocks removals of workloads that are probably a mistake: if many workloads are removed together, or if their pools
-// were deleted together with the CRD of NodePools. Pure. The reasons are in docs/decisions/0010-mass-removal.md.
+// Blocks removals of workloads that are probably a mistake: many workloads are removed together, or their pools were
+// deleted together with the CRD of NodePools. Pure. The reasons are in docs/decisions/0010-mass-removal.md.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 
@@ -27,7 +27,7 @@ struct RemovalFacts {
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
   std::set<std::string> recreated;  // uids of workloads that are older than their pool, which was created again
-  // False if the set of removals has changed recently. A mistake may then still add further removals.
+  // False if the set of removals has changed recently, so a mistake may still add further removals.
   bool settled = true;
 };
 

@@ -11,8 +11,8 @@
 namespace yad {
 namespace {
 
-// Status may lack an update that is younger than this time: a leader may have made the update and stopped before it
-// wrote status.
+// Status may lack an update that is younger than this time, because a leader may have made the update and stopped
+// before it wrote status.
 constexpr std::chrono::seconds kStatusLag = std::chrono::minutes(2);
 
 // Returns whether the workload is unhealthy only because it scales: the replicas that it keeps are available. If it was
@@ -104,14 +104,14 @@ bool RolloutPoolBuilder::IsUpdated(const PoolRef& pool, const Assessment& assess
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Checks do not run after the creation of a workload. They also do not begin in a rollback, because all pools had that
-// revision before.
+// Checks do not run after the creation of a workload. They also do not begin in a rollback, because all pools have
+// already had the revision.
 void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result,
                                 PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // If label_names_target is true, the pool has changed, so its workload is updated to the target again. Its checks
-  // continue.
+  // If only label_names_target is true, the pool has changed, so its workload is updated to the target again, and its
+  // checks continue.
   const bool on_target = result.on_target || result.label_names_target;
   // In a rollback or after the rollout, no check begins, but checks that have begun continue. These may be checks of
   // pools that were offline, because a rollout does not wait for them. If they fail, status shows CheckFailed.
@@ -147,12 +147,12 @@ void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) con
   const bool is_creation = rejected && !result.exists && !IsCausedByRevision(rejected->reason);
   const bool is_of_target = rejected && (is_creation || rejected->revision == target_.revision->name);
   if (result.on_target || held || !is_of_target) rejected.reset();
-  if (rejected && entry.failure_reason.empty()) result.rejected = CountsAsFailure(rejected->reason, rejected->message);
-  const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsCausedByRevision(rejected->reason);
-  result.update_blocked = result.exists && not_its_fault;
-  result.write_failed = result.exists && rejected && entry.failure_reason.empty() && !result.rejected && !not_its_fault;
-  result.creation_blocked = !result.exists && (entry.failure_reason == kInvalidPoolName ||
-                                               (rejected && !IsCausedByRevision(rejected->reason)));
+  const bool blocked = rejected && !IsCausedByRevision(rejected->reason);
+  result.creation_blocked = !result.exists && (blocked || entry.failure_reason == kInvalidPoolName);
+  if (!rejected || !entry.failure_reason.empty()) return;
+  result.rejected = CountsAsFailure(rejected->reason, rejected->message);
+  result.update_blocked = result.exists && blocked;
+  result.write_failed = result.exists && !blocked && !result.rejected;
 }
 
 RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {

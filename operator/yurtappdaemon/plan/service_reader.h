@@ -13,7 +13,7 @@ namespace yad {
 //
 // Returns:
 // - true: the Services were read, or are not needed
-// - false: the read is not finished, or its failure may be temporary. The caller starts the reconcile again.
+// - false: the first list is in progress, or its failure may be temporary. The caller starts the reconcile again.
 // - an error: the read is forbidden
 //
 // `informer` starts on demand. If it is null, Services are not read.

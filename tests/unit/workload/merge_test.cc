@@ -436,7 +436,6 @@ TEST(MergeTest, DeepObjectsDoNotOverflowTheStack) {
   const Json now = {{"spec", {{"future", deep}}}};
   EXPECT_EQ(ThreeWayMerge(now, now, now), now);
   EXPECT_EQ(ThreeWayMerge(Spec("{}"), now, Spec("{}")), now);
-  EXPECT_EQ(DropInsignificant(now), now);
 }
 
 TEST(MergeTest, ValuesOfWrongTypesAreReplacedWithoutACrash) {
@@ -450,13 +449,6 @@ TEST(MergeTest, ValuesOfWrongTypesAreReplacedWithoutACrash) {
     ThreeWayMerge(now, J(odd), now);
     EXPECT_TRUE(ThreeWayMerge(now, now, J(odd)).is_object());
   }
-}
-
-TEST(DropInsignificantTest, DropsNullsAndInsignificantEmptyObjects) {
-  EXPECT_EQ(
-      DropInsignificant(J(R"({"a":null,"strategy":{},"b":{"c":{"d":null}},"emptyDir":{},"x":{"namespaceSelector":{}},
-                                    "list":[{},null,{"e":{}}]})")),
-      J(R"({"emptyDir":{},"x":{"namespaceSelector":{}},"list":[{},null,{}]})"));
 }
 
 TEST(MergeTest, ListWithoutKeysIsRemovedAsAWhole) {

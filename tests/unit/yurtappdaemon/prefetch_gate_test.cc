@@ -342,7 +342,7 @@ TEST_P(PrefetchGateTest, TimeoutOfARejectedDaemonSetWithWaitIsReportedAndOtherPo
   WaitDespiteErrors(16);
   EXPECT_EQ(WaitingFor("b"), "Prefetch");
   EXPECT_THAT(MessageOf("b"), HasSubstr("already exists"));
-  EXPECT_THAT(MessageOf("b"), HasSubstr("; timeoutSeconds (60) is over, but onTimeout is Wait"));
+  EXPECT_THAT(MessageOf("b"), HasSubstr("; timeoutSeconds (60) has passed, but onTimeout is Wait"));
   EXPECT_EQ(Pulling(), "c");
 }
 
