@@ -9,14 +9,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operator/api/well_known.h"
 #include "operator/base/weak_table.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/json_bytes.h"
 
 namespace yad {
 namespace {
-
-constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 constexpr char kResourceVersion[] = "resourceVersion";
 constexpr char kGeneration[] = "generation";
