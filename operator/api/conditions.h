@@ -2,7 +2,6 @@
 #ifndef OPERATOR_API_CONDITIONS_H_
 #define OPERATOR_API_CONDITIONS_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>

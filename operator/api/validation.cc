@@ -3,14 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/quantity.h"
+#include "operator/api/yurtappdaemon.h"
 
 namespace yad {
 namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. If it returns false, do not call the other functions of this file: they recurse into
-// the spec.
+// Returns whether the spec has a valid depth. Must be called before the other functions of this file, because they
+// recurse into the spec.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
