@@ -2,7 +2,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +29,7 @@
 #include "operator/options.h"
 #include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
+#include "operator/runtime/signals.h"
 #include "operator/runtime/status_server.h"
 #include "operator/yurtappdaemon/wiring.h"
 #include "webhook/wiring.h"
@@ -101,8 +102,7 @@ Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
 
 StatusServer::Reply Readiness(const Manager& manager) {
   const std::string missing = manager.NotReady();
-  return missing.empty() ? StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}
-                         : StatusServer::Reply{503, "text/plain; charset=utf-8", missing + "\n"};
+  return missing.empty() ? StatusServer::Reply{200, "ok\n"} : StatusServer::Reply{503, missing + "\n"};
 }
 
 // Tunes the allocator for a process whose threads are mostly idle.
@@ -117,9 +117,8 @@ void TuneAllocator() {
   mallopt(M_MXFAST, 0);
 }
 
-ManagerOptions MakeManagerOptions(const Options& options, const std::string& own_namespace) {
-  ManagerOptions manager;
-  if (!options.leader_elect) return manager;
+std::optional<LeaderElectionOptions> MakeElectionOptions(const Options& options, const std::string& own_namespace) {
+  if (!options.leader_elect) return std::nullopt;
   LeaderElectionOptions election;
   const std::string& ns = options.leader_election_namespace;
   election.lease = {ns.empty() ? own_namespace : ns, kName};
@@ -127,12 +126,12 @@ ManagerOptions MakeManagerOptions(const Options& options, const std::string& own
   election.lease_duration = options.lease_duration;
   election.renew_deadline = options.renew_deadline;
   election.retry_period = options.retry_period;
-  manager.leader_election = election;
-  return manager;
+  return election;
 }
 
-ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
-  return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
+ServiceOptions WithUserAgent(ServiceOptions service) {
+  service.user_agent = std::string(kName) + "/" + YAD_VERSION;
+  return service;
 }
 
 // The clients of servers other than the apiserver. A client is nullptr if its flag is not set.
@@ -142,11 +141,11 @@ struct Services {
   std::shared_ptr<Outbox> traces;
 };
 
-// Returns an outbox that posts its messages to the URL in `flags`, or nullptr if there is no URL.
-Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceFlags& flags,
+// Returns an outbox that posts its messages to the URL in `service`, or nullptr if there is no URL.
+Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceOptions& service,
                                            const std::string& content_type) {
-  if (flags.url.empty()) return nullptr;
-  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(MakeServiceOptions(flags), content_type));
+  if (service.url.empty()) return nullptr;
+  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(WithUserAgent(service), content_type));
   OutboxOptions options;
   options.receiver = name;
   return std::make_shared<Outbox>(options, [receiver](const std::string& message, std::stop_token stop) {
@@ -161,7 +160,7 @@ Result<Services> MakeServices(const Options& options) {
   };
   Services services;
   if (!options.prometheus.url.empty()) {
-    auto prometheus = PrometheusClient::Make(MakeServiceOptions(options.prometheus));
+    auto prometheus = PrometheusClient::Make(WithUserAgent(options.prometheus));
     if (!prometheus) return at("--prometheus-*", prometheus.error());
     services.prometheus = *std::move(prometheus);
   }
@@ -244,13 +243,13 @@ class StatusServers {
                       {{"version", YAD_VERSION}})
         .Set(1);
     metrics_.Handle("/metrics", [] {
-      return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
+      return StatusServer::Reply{200, metrics::Render(), "text/plain; version=0.0.4; charset=utf-8"};
     });
-    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
+    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "ok\n"}; });
     health_.Handle("/readyz", [&manager] { return Readiness(manager); });
     if (capacity == nullptr) return;
     health_.Handle("/debug/capacity", [capacity] {
-      return StatusServer::Reply{200, "application/json", capacity->Describe().dump(2) + "\n"};
+      return StatusServer::Reply{200, capacity->Describe().dump(2) + "\n", "application/json"};
     });
   }
 
@@ -293,7 +292,7 @@ int Main(int argc, char** argv) {
   std::stop_source stop;
   StopOnSignals(stop);
   // Until the Manager runs, a signal terminates the process immediately, even if the main thread is waiting.
-  auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
+  auto exit_on_signal = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
@@ -317,7 +316,7 @@ int Main(int argc, char** argv) {
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
 
-  Manager manager(**client, MakeManagerOptions(*options, config->ns));
+  Manager manager(**client, MakeElectionOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
     if (const Status added = AddProduct(manager, **client, events, *services, *options, config->ns); !added) {
@@ -332,7 +331,7 @@ int Main(int argc, char** argv) {
   StatusServers servers(*options, manager, capacity);
   if (!servers.Listen(manager)) return kCannotStart;
 
-  at_once.reset();
+  exit_on_signal.reset();
   return ExitCodeOf(manager.Run(stop.get_token()));
 }
 

@@ -2,13 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <map>
 #include <sstream>
 #include <utility>
 
+#include "operator/base/number.h"
 #include "operator/client/transport/server_address.h"
+#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds kLongestTime = std::chrono::hours(24 * 3650);
 constexpr double kLowestQps = 0.01;
 
 // Checks the flags --NAME-url, --NAME-ca-file and --NAME-token-file. Returns an error message, or "".
-std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
+std::string ServiceFault(const std::string& name, const ServiceOptions& flags) {
   const std::string url = "--" + name + "-url", ca = "--" + name + "-ca-file", token = "--" + name + "-token-file";
   const bool has_ca = !flags.ca_file.empty();
   const bool has_token = !flags.token_file.empty();
@@ -100,16 +101,15 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
 // Replaces a duration, such as "90s", "15m" or "8760h", with its number of seconds. Returns an error message, or "".
 std::string ToSeconds(std::string& text) {
   const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::uint64_t count = 0;
-  const bool is_number = std::from_chars(text.data(), text.data() + unit, count).ec == std::errc();
+  const auto count = ParseNumber<std::uint64_t>(std::string_view(text).substr(0, unit));
   const std::map<std::string, std::uint64_t> seconds = {{"s", 1}, {"m", 60}, {"h", 3600},
                                                         {"S", 1}, {"M", 60}, {"H", 3600}};
   const auto found = seconds.find(text.substr(unit));
   if (unit == 0 || found == seconds.end())
     return "must be a whole number with the unit s, m or h (90s, 15m, 8760h); it is \"" + text + "\"";
-  if (!is_number || count > static_cast<std::uint64_t>(kLongestTime.count()) / found->second)
+  if (!count || *count > static_cast<std::uint64_t>(kLongestTime.count()) / found->second)
     return "must be at most 87600h";
-  text = std::to_string(count * found->second);
+  text = std::to_string(*count * found->second);
   return "";
 }
 
@@ -216,7 +216,7 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
       ->default_str("8760h");
 }
 
-void AddServiceFlags(CLI::App& app, const std::string& name, ServiceFlags& flags, const std::string& help) {
+void AddServiceFlags(CLI::App& app, const std::string& name, ServiceOptions& flags, const std::string& help) {
   const std::string url = "--" + name + "-url";
   app.add_option(url, flags.url, help);
   app.add_option("--" + name + "-ca-file", flags.ca_file,

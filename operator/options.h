@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "operator/api/label_selector.h"
+#include "operator/api/update_strategy.h"
 #include "operator/base/log.h"
+#include "operator/client/auth/service_client.h"
 #include "operator/runtime/controller_list.h"
 #include "operator/workload/prefetch.h"
-#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
 
@@ -19,14 +20,6 @@ namespace yad {
 inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
 inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // not started by "*"
-
-// The flags for a server other than the apiserver: its URL, and the files for requests to it. If the URL is empty, the
-// operator does not use the server.
-struct ServiceFlags {
-  std::string url;
-  std::string ca_file;     // empty: the system's CAs
-  std::string token_file;  // empty: no token
-};
 
 struct Options {
   std::string kubeconfig;
@@ -49,9 +42,11 @@ struct Options {
   // The maximum number or percentage of pools whose workloads may be deleted together. If more have to be deleted, the
   // deletion waits until a user allows it. nullopt means no limit.
   std::optional<IntOrPercent> max_removals;
-  ServiceFlags prometheus;    // evaluates the queries of checks
-  ServiceFlags cloud_events;  // receives events about rollouts
-  ServiceFlags otlp_traces;   // receives traces of rollouts
+  // Servers other than the apiserver, without their user_agent. If the URL of a server is empty, the operator does not
+  // use the server.
+  ServiceOptions prometheus;    // evaluates the queries of checks
+  ServiceOptions cloud_events;  // receives events about rollouts
+  ServiceOptions otlp_traces;   // receives traces of rollouts
   std::string prefetch_image = kDefaultPrefetchImage;
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // folder with the certificate, which another program renews
