@@ -84,13 +84,10 @@ ClientOptions MakeClientOptions(const Options& options) {
 }
 
 WebhookOptions MakeWebhookOptions(const Options& options, const std::string& own_namespace) {
-  WebhookOptions webhook;
-  webhook.port = options.webhook_port;
-  webhook.certificates.directory = options.webhook_cert_dir;
-  if (!options.webhook_cert_secret.empty()) webhook.certificates.secret = {own_namespace, options.webhook_cert_secret};
-  if (!options.webhook_service.empty()) webhook.certificates.service = {own_namespace, options.webhook_service};
-  webhook.certificates.configuration = options.webhook_configuration;
-  webhook.certificates.validity = options.webhook_cert_validity;
+  WebhookOptions webhook = options.webhook;
+  for (ObjectKey* key : {&webhook.certificates.secret, &webhook.certificates.service}) {
+    if (!key->name.empty()) key->ns = own_namespace;
+  }
   return webhook;
 }
 
@@ -119,13 +116,10 @@ void TuneAllocator() {
 
 std::optional<LeaderElectionOptions> MakeElectionOptions(const Options& options, const std::string& own_namespace) {
   if (!options.leader_elect) return std::nullopt;
-  LeaderElectionOptions election;
-  const std::string& ns = options.leader_election_namespace;
-  election.lease = {ns.empty() ? own_namespace : ns, kName};
+  LeaderElectionOptions election = options.election;
+  election.lease.name = kName;
+  if (election.lease.ns.empty()) election.lease.ns = own_namespace;
   election.identity = Identity();
-  election.lease_duration = options.lease_duration;
-  election.renew_deadline = options.renew_deadline;
-  election.retry_period = options.retry_period;
   return election;
 }
 
@@ -202,16 +196,12 @@ RolloutListeners AddListeners(Manager& manager, const Services& services) {
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Services& services,
                   const Options& options, const std::string& own_namespace) {
-  YurtAppDaemonOptions daemons;
-  daemons.ns = options.ns;
+  YurtAppDaemonOptions daemons = options.daemons;
   daemons.freeze_ns = own_namespace;
   daemons.prometheus = services.prometheus.get();
   daemons.listeners = AddListeners(manager, services);
-  daemons.workers = options.workers;
-  daemons.max_removals = options.max_removals;
-  daemons.prefetch_image = options.prefetch_image;
   const ReconcilerStores stores = AddYurtAppDaemonController(manager, client, events, daemons);
-  if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
+  if (options.webhook.certificates.directory.empty() && options.webhook.certificates.secret.name.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets,
                                 stores.revisions};
   WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
@@ -220,13 +210,12 @@ Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const
 }
 
 void AddPools(Manager& manager, Client& client, EventRecorder& events, const Options& options) {
-  const NodePoolOptions nodepool{options.node_agents, options.required_csi_drivers};
   switch (options.controllers.Choose(kNodePoolController)) {
     case Chosen::kYes:
-      AddNodePoolController(manager, client, manager.leader_client(), events, nodepool);
+      AddNodePoolController(manager, client, manager.leader_client(), events, options.nodepool);
       break;
     case Chosen::kByDefault:
-      AddNodePoolControllerAuto(manager, client, events, nodepool);
+      AddNodePoolControllerAuto(manager, client, events, options.nodepool);
       break;
     case Chosen::kNo:
       break;
