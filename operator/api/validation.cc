@@ -156,7 +156,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // Like the rule of the CRD, which an older CRD does not have.
+  // The CRD has the same rule, but an older version of the CRD does not.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     errors.Add(FieldError::Invalid(
         selector.path, *selector.value,

@@ -51,7 +51,7 @@ class JsonDocument {
   // Returns the string value of a member, or "" if the member is missing or not a string. The result is valid as long
   // as the document.
   std::string_view TextAt(std::string_view key) const;
-  // Replaces the value with its member `key`. Returns false and changes nothing if there is no such member.
+  // Replaces the value with its member `key`. Returns false and changes nothing if the member does not exist.
   bool Enter(std::string_view key);
 
   Json Tree() const;

@@ -68,8 +68,8 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // The creation time of a pool that this process has never seen is not known. A Node that is newer than the CRD can't
-  // have attributes from such a pool if the pool was deleted with an older CRD.
+  // If this process has never seen the pool, its creation time is not known. But if the pool was deleted with an older
+  // CRD, a Node that is newer than the CRD can't have attributes from the pool.
   const bool deleted_with_crd = created.empty() ? crd.DeletedPoolsBefore(node.creation_timestamp) &&
                                                       clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew
                                                 : crd.DeletedPoolsBefore(created);

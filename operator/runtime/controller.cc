@@ -75,7 +75,7 @@ struct Controller::Impl {
         queue(options.retry, clock, options.name),
         metrics(options.name) {}
 
-  // Queues the primary object that controls `object`, if it has such an owner.
+  // Queues the primary object that controls `object`. Does nothing if no primary object controls it.
   void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();

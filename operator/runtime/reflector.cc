@@ -168,8 +168,11 @@ struct Reflector::Impl {
 
   // kWatchBroken -> kWatching.
   void Resume(const std::stop_token& stop) {
-    WatchOptions request = BaseWatch();
-    request.resource_version = last_version;
+    const WatchOptions request{.ns = options.ns,
+                               .label_selector = options.label_selector,
+                               .field_selector = options.field_selector,
+                               .resource_version = last_version,
+                               .timeout = kWatchTimeout};
     Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
     opened_at = clock.Now();
     version_at_open = last_version;
@@ -336,7 +339,7 @@ struct Reflector::Impl {
 
   // Handles a watch that has ended, usually by the server's timeout. The next step is:
   // - a new watch after a backoff, if the old watch was shorter than kHealthyAfter;
-  // - a list, if the old watch was silent, or all watches of the last ten minutes;
+  // - a list, if the old watch was silent, or if all watches of the last ten minutes were silent;
   // - a new watch in all other cases.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
@@ -411,13 +414,6 @@ struct Reflector::Impl {
   void Enter(ReflectorState next) {
     state = next;
     shown.With([next](Shown& value) { value.state = next; });
-  }
-
-  WatchOptions BaseWatch() const {
-    return {.ns = options.ns,
-            .label_selector = options.label_selector,
-            .field_selector = options.field_selector,
-            .timeout = kWatchTimeout};
   }
 
   // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".

@@ -174,8 +174,6 @@ struct StatusServer::Impl {
   AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
   std::list<std::weak_ptr<Session>> sessions;  // oldest first
 
-  bool disabled() const { return options.bind.empty() || options.bind == "0"; }
-
   void Admit(tcp::socket socket) {
     sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
     if (sessions.size() >= static_cast<std::size_t>(std::max(1, options.max_connections))) {
@@ -199,8 +197,8 @@ void StatusServer::Handle(std::string path, Handler handler) {
 }
 
 Status StatusServer::Listen() {
-  if (impl_->disabled()) return {};
-  return ListenOn(impl_->acceptor, impl_->options.bind);
+  const std::string& bind = impl_->options.bind;
+  return bind.empty() || bind == "0" ? Status() : ListenOn(impl_->acceptor, bind);
 }
 
 int StatusServer::port() const {
