@@ -268,7 +268,7 @@ int ExitCodeOf(RunOutcome outcome) {
       log::Err("Lost the lease: another replica may lead now");
       _exit(kLeaseLost);
     case RunOutcome::kStopTimedOut:
-      log::Err("Some threads did not stop in time; the process ends");
+      log::Err("Some threads did not stop in time; the process exits");
       _exit(kStopTimedOut);
     case RunOutcome::kFailed:
       break;

@@ -141,7 +141,7 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
       "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.")
       ->default_str("15s");
   AddDuration(app, "--leader-elect-renew-deadline", options.election.renew_deadline,
-              "Time for which the leader retries to renew the Lease. Then its process ends.")
+              "Time for which the leader retries to renew the Lease. Then its process exits.")
       ->default_str("10s");
   AddDuration(app, "--leader-elect-retry-period", options.election.retry_period,
               "Interval at which the leader renews the Lease, and other replicas read it.")

@@ -85,7 +85,7 @@ struct Manager::Impl {
     }
     group.threads.emplace_back([this, &group, name = std::move(name), body = std::move(body)] {
       const Status ended = CatchExceptions([&] { return body(group.stop.get_token()); });
-      if (!ended) log::Err("a thread failed; the process ends", {{"thread", name}, {"error", ended.error()}});
+      if (!ended) log::Err("a thread failed; the process exits", {{"thread", name}, {"error", ended.error()}});
       std::lock_guard lock(mutex);
       if (!ended) failed = true;
       --group.running;

@@ -315,7 +315,7 @@ struct Reflector::Impl {
     if (clock.Now() - *older_lists_since < kOlderListsRejectedFor) {
       return ListFailed(
           Error{Reason::kUnknown,
-                what + "; if this lasts for a minute, this process ends, and a new one reads everything again"},
+                what + "; if this lasts for a minute, this process exits, and a new one reads everything again"},
           "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and this has lasted for " +
