@@ -2,7 +2,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +29,7 @@
 #include "operator/options.h"
 #include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
+#include "operator/runtime/signals.h"
 #include "operator/runtime/status_server.h"
 #include "operator/yurtappdaemon/wiring.h"
 #include "webhook/wiring.h"
@@ -83,13 +84,10 @@ ClientOptions MakeClientOptions(const Options& options) {
 }
 
 WebhookOptions MakeWebhookOptions(const Options& options, const std::string& own_namespace) {
-  WebhookOptions webhook;
-  webhook.port = options.webhook_port;
-  webhook.certificates.directory = options.webhook_cert_dir;
-  if (!options.webhook_cert_secret.empty()) webhook.certificates.secret = {own_namespace, options.webhook_cert_secret};
-  if (!options.webhook_service.empty()) webhook.certificates.service = {own_namespace, options.webhook_service};
-  webhook.certificates.configuration = options.webhook_configuration;
-  webhook.certificates.validity = options.webhook_cert_validity;
+  WebhookOptions webhook = options.webhook;
+  for (ObjectKey* key : {&webhook.certificates.secret, &webhook.certificates.service}) {
+    if (!key->name.empty()) key->ns = own_namespace;
+  }
   return webhook;
 }
 
@@ -101,8 +99,7 @@ Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
 
 StatusServer::Reply Readiness(const Manager& manager) {
   const std::string missing = manager.NotReady();
-  return missing.empty() ? StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}
-                         : StatusServer::Reply{503, "text/plain; charset=utf-8", missing + "\n"};
+  return missing.empty() ? StatusServer::Reply{200, "ok\n"} : StatusServer::Reply{503, missing + "\n"};
 }
 
 // Tunes the allocator for a process whose threads are mostly idle.
@@ -117,22 +114,18 @@ void TuneAllocator() {
   mallopt(M_MXFAST, 0);
 }
 
-ManagerOptions MakeManagerOptions(const Options& options, const std::string& own_namespace) {
-  ManagerOptions manager;
-  if (!options.leader_elect) return manager;
-  LeaderElectionOptions election;
-  const std::string& ns = options.leader_election_namespace;
-  election.lease = {ns.empty() ? own_namespace : ns, kName};
+std::optional<LeaderElectionOptions> MakeElectionOptions(const Options& options, const std::string& own_namespace) {
+  if (!options.leader_elect) return std::nullopt;
+  LeaderElectionOptions election = options.election;
+  election.lease.name = kName;
+  if (election.lease.ns.empty()) election.lease.ns = own_namespace;
   election.identity = Identity();
-  election.lease_duration = options.lease_duration;
-  election.renew_deadline = options.renew_deadline;
-  election.retry_period = options.retry_period;
-  manager.leader_election = election;
-  return manager;
+  return election;
 }
 
-ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
-  return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
+ServiceOptions WithUserAgent(ServiceOptions service) {
+  service.user_agent = std::string(kName) + "/" + YAD_VERSION;
+  return service;
 }
 
 // The clients of servers other than the apiserver. A client is nullptr if its flag is not set.
@@ -142,11 +135,11 @@ struct Services {
   std::shared_ptr<Outbox> traces;
 };
 
-// Returns an outbox that posts its messages to the URL in `flags`, or nullptr if there is no URL.
-Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceFlags& flags,
+// Returns an outbox that posts its messages to the URL in `service`, or nullptr if there is no URL.
+Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceOptions& service,
                                            const std::string& content_type) {
-  if (flags.url.empty()) return nullptr;
-  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(MakeServiceOptions(flags), content_type));
+  if (service.url.empty()) return nullptr;
+  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(WithUserAgent(service), content_type));
   OutboxOptions options;
   options.receiver = name;
   return std::make_shared<Outbox>(options, [receiver](const std::string& message, std::stop_token stop) {
@@ -161,7 +154,7 @@ Result<Services> MakeServices(const Options& options) {
   };
   Services services;
   if (!options.prometheus.url.empty()) {
-    auto prometheus = PrometheusClient::Make(MakeServiceOptions(options.prometheus));
+    auto prometheus = PrometheusClient::Make(WithUserAgent(options.prometheus));
     if (!prometheus) return at("--prometheus-*", prometheus.error());
     services.prometheus = *std::move(prometheus);
   }
@@ -203,16 +196,12 @@ RolloutListeners AddListeners(Manager& manager, const Services& services) {
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Services& services,
                   const Options& options, const std::string& own_namespace) {
-  YurtAppDaemonOptions daemons;
-  daemons.ns = options.ns;
+  YurtAppDaemonOptions daemons = options.daemons;
   daemons.freeze_ns = own_namespace;
   daemons.prometheus = services.prometheus.get();
   daemons.listeners = AddListeners(manager, services);
-  daemons.workers = options.workers;
-  daemons.max_removals = options.max_removals;
-  daemons.prefetch_image = options.prefetch_image;
   const ReconcilerStores stores = AddYurtAppDaemonController(manager, client, events, daemons);
-  if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
+  if (options.webhook.certificates.directory.empty() && options.webhook.certificates.secret.name.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets,
                                 stores.revisions};
   WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
@@ -221,13 +210,12 @@ Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const
 }
 
 void AddPools(Manager& manager, Client& client, EventRecorder& events, const Options& options) {
-  const NodePoolOptions nodepool{options.node_agents, options.required_csi_drivers};
   switch (options.controllers.Choose(kNodePoolController)) {
     case Chosen::kYes:
-      AddNodePoolController(manager, client, manager.leader_client(), events, nodepool);
+      AddNodePoolController(manager, client, manager.leader_client(), events, options.nodepool);
       break;
     case Chosen::kByDefault:
-      AddNodePoolControllerAuto(manager, client, events, nodepool);
+      AddNodePoolControllerAuto(manager, client, events, options.nodepool);
       break;
     case Chosen::kNo:
       break;
@@ -244,13 +232,13 @@ class StatusServers {
                       {{"version", YAD_VERSION}})
         .Set(1);
     metrics_.Handle("/metrics", [] {
-      return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
+      return StatusServer::Reply{200, metrics::Render(), "text/plain; version=0.0.4; charset=utf-8"};
     });
-    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
+    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "ok\n"}; });
     health_.Handle("/readyz", [&manager] { return Readiness(manager); });
     if (capacity == nullptr) return;
     health_.Handle("/debug/capacity", [capacity] {
-      return StatusServer::Reply{200, "application/json", capacity->Describe().dump(2) + "\n"};
+      return StatusServer::Reply{200, capacity->Describe().dump(2) + "\n", "application/json"};
     });
   }
 
@@ -280,7 +268,7 @@ int ExitCodeOf(RunOutcome outcome) {
       log::Err("Lost the lease: another replica may lead now");
       _exit(kLeaseLost);
     case RunOutcome::kStopTimedOut:
-      log::Err("Some threads did not stop in time; the process ends");
+      log::Err("Some threads did not stop in time; the process exits");
       _exit(kStopTimedOut);
     case RunOutcome::kFailed:
       break;
@@ -293,7 +281,7 @@ int Main(int argc, char** argv) {
   std::stop_source stop;
   StopOnSignals(stop);
   // Until the Manager runs, a signal terminates the process immediately, even if the main thread is waiting.
-  auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
+  auto exit_on_signal = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
@@ -317,7 +305,7 @@ int Main(int argc, char** argv) {
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
 
-  Manager manager(**client, MakeManagerOptions(*options, config->ns));
+  Manager manager(**client, MakeElectionOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
     if (const Status added = AddProduct(manager, **client, events, *services, *options, config->ns); !added) {
@@ -332,7 +320,7 @@ int Main(int argc, char** argv) {
   StatusServers servers(*options, manager, capacity);
   if (!servers.Listen(manager)) return kCannotStart;
 
-  at_once.reset();
+  exit_on_signal.reset();
   return ExitCodeOf(manager.Run(stop.get_token()));
 }
 

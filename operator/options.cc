@@ -2,13 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <map>
 #include <sstream>
 #include <utility>
 
+#include "operator/base/number.h"
 #include "operator/client/transport/server_address.h"
+#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds kLongestTime = std::chrono::hours(24 * 3650);
 constexpr double kLowestQps = 0.01;
 
 // Checks the flags --NAME-url, --NAME-ca-file and --NAME-token-file. Returns an error message, or "".
-std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
+std::string ServiceFault(const std::string& name, const ServiceOptions& flags) {
   const std::string url = "--" + name + "-url", ca = "--" + name + "-ca-file", token = "--" + name + "-token-file";
   const bool has_ca = !flags.ca_file.empty();
   const bool has_token = !flags.token_file.empty();
@@ -56,9 +57,11 @@ std::string Contradiction(const Options& options) {
   const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
   if (!runs(kYurtAppDaemonController) && !runs(kNodePoolController) && !leases)
     return "--controllers: no controller is selected; name at least one";
-  if (!runs(kNodePoolController) && (!options.node_agents.empty() || !options.required_csi_drivers.empty()))
+  if (!runs(kNodePoolController) && (!options.nodepool.agents.empty() || !options.nodepool.csi_drivers.empty()))
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
-  if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
+  const CertificateOptions& webhook = options.webhook.certificates;
+  const bool has_secret = !webhook.secret.name.empty();
+  if (!runs(kYurtAppDaemonController) && (!webhook.directory.empty() || has_secret))
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
   if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
     return "--kube-api-timeout: must be between 1s and 5m";
@@ -70,16 +73,16 @@ std::string Contradiction(const Options& options) {
     return "--kube-api-qps: must be 0, or 0.01 or more";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
     return "--kube-api-burst: has no effect without --kube-api-qps; set both";
-  if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
+  if (!webhook.directory.empty() && has_secret)
     return "--webhook-cert-dir, --webhook-cert-secret: give one of them, not both";
-  if (!options.webhook_cert_secret.empty() &&
-      (options.webhook_service.empty() || options.webhook_configuration.empty()))
+  if (has_secret && (webhook.service.name.empty() || webhook.configuration.empty()))
     return "--webhook-cert-secret: needs --webhook-service and --webhook-configuration too";
-  if (options.webhook_cert_validity < kShortestValidity) return "--webhook-cert-validity: must be 3s or more";
-  if (options.retry_period < std::chrono::seconds(1)) return "--leader-elect-retry-period: must be 1s or more";
-  if (options.renew_deadline <= options.retry_period)
+  if (webhook.validity < kShortestValidity) return "--webhook-cert-validity: must be 3s or more";
+  const LeaderElectionOptions& election = options.election;
+  if (election.retry_period < std::chrono::seconds(1)) return "--leader-elect-retry-period: must be 1s or more";
+  if (election.renew_deadline <= election.retry_period)
     return "--leader-elect-renew-deadline: must be longer than --leader-elect-retry-period";
-  if (options.lease_duration <= options.renew_deadline)
+  if (election.lease_duration <= election.renew_deadline)
     return "--leader-elect-lease-duration: must be longer than --leader-elect-renew-deadline";
   return ServicesFault(options);
 }
@@ -100,21 +103,21 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
 // Replaces a duration, such as "90s", "15m" or "8760h", with its number of seconds. Returns an error message, or "".
 std::string ToSeconds(std::string& text) {
   const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::uint64_t count = 0;
-  const bool is_number = std::from_chars(text.data(), text.data() + unit, count).ec == std::errc();
+  const auto count = ParseNumber<std::uint64_t>(std::string_view(text).substr(0, unit));
   const std::map<std::string, std::uint64_t> seconds = {{"s", 1}, {"m", 60}, {"h", 3600},
                                                         {"S", 1}, {"M", 60}, {"H", 3600}};
   const auto found = seconds.find(text.substr(unit));
   if (unit == 0 || found == seconds.end())
     return "must be a whole number with the unit s, m or h (90s, 15m, 8760h); it is \"" + text + "\"";
-  if (!is_number || count > static_cast<std::uint64_t>(kLongestTime.count()) / found->second)
+  if (!count || *count > static_cast<std::uint64_t>(kLongestTime.count()) / found->second)
     return "must be at most 87600h";
-  text = std::to_string(count * found->second);
+  text = std::to_string(*count * found->second);
   return "";
 }
 
 // Adds a flag for a duration, such as "90s", "15m" or "8760h".
-CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::seconds& value, const std::string& help) {
+template <typename Time>
+CLI::Option* AddDuration(CLI::App& app, const std::string& flag, Time& value, const std::string& help) {
   return app
       .add_option_function<std::uint64_t>(
           flag, [&value](const std::uint64_t& count) { value = std::chrono::seconds(count); }, help)
@@ -131,16 +134,16 @@ struct Texts {
 void AddLeaderElectionFlags(CLI::App& app, Options& options) {
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
                "If set, only the replica that holds a Lease writes. Required with more than one replica.");
-  app.add_option("--leader-election-namespace", options.leader_election_namespace,
+  app.add_option("--leader-election-namespace", options.election.lease.ns,
                  "Namespace of the Lease. Default: the namespace of the pod, or of the kubeconfig's context.");
   AddDuration(
-      app, "--leader-elect-lease-duration", options.lease_duration,
+      app, "--leader-elect-lease-duration", options.election.lease_duration,
       "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.")
       ->default_str("15s");
-  AddDuration(app, "--leader-elect-renew-deadline", options.renew_deadline,
-              "Time for which the leader retries to renew the Lease. Then its process ends.")
+  AddDuration(app, "--leader-elect-renew-deadline", options.election.renew_deadline,
+              "Time for which the leader retries to renew the Lease. Then its process exits.")
       ->default_str("10s");
-  AddDuration(app, "--leader-elect-retry-period", options.retry_period,
+  AddDuration(app, "--leader-elect-retry-period", options.election.retry_period,
               "Interval at which the leader renews the Lease, and other replicas read it.")
       ->default_str("2s");
 }
@@ -159,7 +162,7 @@ void AddRequestFlags(CLI::App& app, Options& options) {
 }
 
 void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("--workers", options.workers, "Number of YurtAppDaemons that are reconciled at the same time.")
+  app.add_option("--workers", options.daemons.workers, "Number of YurtAppDaemons that are reconciled at the same time.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option(
@@ -175,7 +178,7 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
                  "Label selectors of pods that every node depends on, separated by semicolons (k8s-app=kube-proxy;"
                  "k8s-app=yurt-hub). A node on which such a pod is not ready is in state warning.")
       ->allow_extra_args(false);
-  app.add_option("--required-csi-drivers", options.required_csi_drivers,
+  app.add_option("--required-csi-drivers", options.nodepool.csi_drivers,
                  "CSI drivers that every node must have, separated by commas. A node that lacks any of them is in "
                  "state warning.")
       ->delimiter(',')
@@ -194,29 +197,30 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
       });
 }
 
-void AddWebhookFlags(CLI::App& app, Options& options) {
-  app.add_option("--webhook-port", options.webhook_port, "Port of the admission webhook.")
+void AddWebhookFlags(CLI::App& app, WebhookOptions& options) {
+  CertificateOptions& certificates = options.certificates;
+  app.add_option("--webhook-port", options.port, "Port of the admission webhook.")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
-  app.add_option("--webhook-cert-dir", options.webhook_cert_dir,
+  app.add_option("--webhook-cert-dir", certificates.directory,
                  "Folder with the webhook's tls.crt and tls.key, which are read again when they change.");
   app.add_option(
-      "--webhook-cert-secret", options.webhook_cert_secret,
+      "--webhook-cert-secret", certificates.secret.name,
       "Secret, in the operator's own namespace, for a webhook certificate that the operator issues and rotates.");
-  app.add_option("--webhook-service", options.webhook_service,
+  app.add_option("--webhook-service", certificates.service.name,
                  "Service, in the operator's own namespace, through which the apiserver calls the webhook.");
   app.add_option(
-      "--webhook-configuration", options.webhook_configuration,
+      "--webhook-configuration", certificates.configuration,
       "Name of the operator's MutatingWebhookConfiguration and ValidatingWebhookConfiguration. With "
       "--webhook-cert-secret, the operator updates their caBundle. /readyz fails until the caBundle is up to date.");
   AddDuration(
-      app, "--webhook-cert-validity", options.webhook_cert_validity,
+      app, "--webhook-cert-validity", certificates.validity,
       "Validity of the certificate in --webhook-cert-secret (8760h, 30m, 10s). The operator replaces the certificate "
       "after two thirds of this time.")
       ->default_str("8760h");
 }
 
-void AddServiceFlags(CLI::App& app, const std::string& name, ServiceFlags& flags, const std::string& help) {
+void AddServiceFlags(CLI::App& app, const std::string& name, ServiceOptions& flags, const std::string& help) {
   const std::string url = "--" + name + "-url";
   app.add_option(url, flags.url, help);
   app.add_option("--" + name + "-ca-file", flags.ca_file,
@@ -240,7 +244,7 @@ void AddServicesFlags(CLI::App& app, Options& options) {
 }
 
 void AddPrefetchFlags(CLI::App& app, Options& options) {
-  app.add_option("--prefetch-image", options.prefetch_image,
+  app.add_option("--prefetch-image", options.daemons.prefetch_image,
                  "Image of the sleeping container in the pods that pull the images of an update (prefetch of a "
                  "YurtAppDaemon).")
       ->check([](const std::string& image) { return image.empty() ? "must name an image" : ""; })
@@ -269,8 +273,8 @@ Status Interpret(const Texts& texts, Options& options) {
   options.controllers = *std::move(chosen);
   auto selectors = ParseAgents(texts.agents);
   if (!selectors) return at("--node-agents", selectors.error());
-  options.node_agents = *std::move(selectors);
-  if (!texts.max_removals.empty()) options.max_removals = *ParseRemovalLimit(texts.max_removals);
+  options.nodepool.agents = *std::move(selectors);
+  if (!texts.max_removals.empty()) options.daemons.max_removals = *ParseRemovalLimit(texts.max_removals);
   if (std::string fault = Contradiction(options); !fault.empty()) return Fail(Reason::kConfig, std::move(fault));
   return {};
 }
@@ -290,12 +294,12 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
                  "Address of /healthz and /readyz; 0: not served.")
       ->capture_default_str();
-  app.add_option("--namespace", options.ns, "Namespace to watch. Default: all namespaces.");
+  app.add_option("--namespace", options.daemons.ns, "Namespace to watch. Default: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
   AddServicesFlags(app, options);
   AddPrefetchFlags(app, options);
-  AddWebhookFlags(app, options);
+  AddWebhookFlags(app, options.webhook);
   AddLogFlags(app, options);
   try {
     app.parse(argc, argv);

@@ -47,8 +47,8 @@ struct Check {
 };
 
 // Returns whether Kubernetes' controllers set this type of condition in the status of workloads. The operator ignores
-// these conditions, so a check of them never passes. The webhook rejects new ones. ValidateChecks accepts them, because
-// stored objects may have them.
+// these conditions, so a check of them never passes. The webhook rejects new checks of them. ValidateChecks accepts the
+// checks, because stored objects may have them.
 bool IsConditionOfControllers(std::string_view type);
 
 // Adds an error for each invalid value.

@@ -1,5 +1,6 @@
 #include "operator/api/conditions.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace yad {

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_API_CONDITIONS_H_
 #define OPERATOR_API_CONDITIONS_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +18,7 @@ inline constexpr std::size_t kMaxMessage = 1024;  // maximum length of a conditi
 // Truncate `text` to `limit` bytes, at a character boundary. A string that Cut has truncated ends with "...".
 std::string Utf8Prefix(std::string text, std::size_t limit);
 std::string Cut(std::string text, std::size_t limit);
-// Joins at most `most` names, and states the number of the others: "a, b, c, d, e and 4 more".
+// Joins at most `most` names, and states how many names are left out: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);
 
 // Return the condition of this type, or nullptr. The first function takes a whole object, the second function only its

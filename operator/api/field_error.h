@@ -49,7 +49,7 @@ class FieldErrors {
   void Add(FieldError error) {
     if (!full()) errors_.push_back(std::move(error));
   }
-  // Adds FieldError::Invalid, unless `detail` is empty. The checks in names.h return such a `detail`.
+  // Adds FieldError::Invalid, unless `detail` is empty. `detail` is the result of a function in names.h.
   void AddIfFault(const std::string& path, const Json& value, std::string detail) {
     if (!detail.empty()) Add(FieldError::Invalid(path, value, std::move(detail)));
   }

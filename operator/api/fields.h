@@ -41,8 +41,8 @@ std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, st
 const Json* AsRequiredObject(const JsonField& field, FieldErrors& errors);
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
-// Calls `check` with each object of the list. Adds an error for each other element, and if the list has more than
-// `most` elements; `check` is then not called.
+// Calls `check` with each object of the list, and adds an error for each element that is not an object. If the list has
+// more than `most` elements, adds only one error, and does not call `check`.
 void ForEachObject(const JsonField& list, FieldErrors& errors, const std::function<void(const JsonField&)>& check,
                    std::size_t most = std::numeric_limits<std::size_t>::max());
 // Checks that the value is one of `supported`.

@@ -6,6 +6,7 @@
 #include "operator/api/fields.h"
 #include "operator/api/names.h"
 #include "operator/base/file.h"
+#include "operator/base/join.h"
 
 namespace yad {
 namespace {
@@ -93,8 +94,8 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const JsonField& ex
   requirement.key = StringAt(*expression.value, {"key"});
   const JsonField values = expression.Child("values");
   requirement.values = ReadValues(values, errors);
-  // If `values` has a wrong type, ReadValues has already reported an error. It then counts as present, so that it is
-  // reported only once.
+  // If `values` has a wrong type, ReadValues has already added an error. The field then counts as present, so that no
+  // second error is added.
   const bool has_values = values.present() && !values.value->empty();
   const JsonField written = expression.Child("operator");
   const std::string op = StringAt(*expression.value, {"operator"});
@@ -201,9 +202,7 @@ std::string LabelSelector::ToString() const {
     text += requirement.key;
     if (requirement.op == Operator::kEquals) text += "=" + requirement.values.front();
     if (requirement.op == Operator::kIn || requirement.op == Operator::kNotIn) {
-      text += requirement.op == Operator::kIn ? " in (" : " notin (";
-      for (std::size_t i = 0; i < requirement.values.size(); ++i) text += (i == 0 ? "" : ",") + requirement.values[i];
-      text += ")";
+      text += (requirement.op == Operator::kIn ? " in (" : " notin (") + Join(requirement.values, ",") + ")";
     }
   }
   return text;

@@ -6,27 +6,28 @@
 namespace yad {
 namespace {
 
-bool Has(const Json& object, const std::string& key) { return object.is_object() && object.contains(key); }
-const Json& MemberOr(const Json& object, const std::string& key) {
+// json::contains returns false if the value is not an object.
+const Json& MemberOrNull(const Json& object, const std::string& key) {
   static const Json& null = *new Json(nullptr);
-  return Has(object, key) ? object.at(key) : null;
+  return object.contains(key) ? object.at(key) : null;
 }
 
 }  // namespace
 
 Json MergePatch(const Json& last, const Json& wanted, const Json& live) {
   Json patch = Json::object();
-  for (const auto& [key, wish] : wanted.items()) {
-    const Json& now = MemberOr(live, key);
-    if (wish.is_object() && now.is_object()) {
-      if (Json inner = MergePatch(MemberOr(last, key), wish, now); !inner.empty()) patch[key] = std::move(inner);
-    } else if (wish != now) {
-      patch[key] = wish;
+  for (const auto& [key, value] : wanted.items()) {
+    const Json& current = MemberOrNull(live, key);
+    if (value.is_object() && current.is_object()) {
+      if (Json inner = MergePatch(MemberOrNull(last, key), value, current); !inner.empty())
+        patch[key] = std::move(inner);
+    } else if (value != current) {
+      patch[key] = value;
     }
   }
   if (!last.is_object()) return patch;
-  for (const auto& [key, said] : last.items()) {
-    if (!Has(wanted, key) && Has(live, key)) patch[key] = nullptr;
+  for (const auto& [key, value] : last.items()) {
+    if (!wanted.contains(key) && live.contains(key)) patch[key] = nullptr;
   }
   return patch;
 }

@@ -4,10 +4,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
+
 namespace yad {
 namespace {
-
-constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 
 std::vector<NodeRequirement> ParseRequirements(const Json& list) {
   std::vector<NodeRequirement> requirements;

@@ -3,14 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/quantity.h"
+#include "operator/api/yurtappdaemon.h"
 
 namespace yad {
 namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. If it returns false, do not call the other functions of this file: they recurse into
-// the spec.
+// Returns whether the spec has a valid depth. Must be called before the other functions of this file, because they
+// recurse into the spec.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
@@ -155,7 +156,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // Like the rule of the CRD, which an older CRD does not have.
+  // The CRD has the same rule, but an older version of the CRD does not.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     errors.Add(FieldError::Invalid(
         selector.path, *selector.value,

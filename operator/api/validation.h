@@ -5,14 +5,13 @@
 
 #include "operator/api/fields.h"
 #include "operator/api/label_selector.h"
-#include "operator/api/yurtappdaemon.h"
 
 namespace yad {
 
 // Validates deploymentTemplate or statefulSetTemplate. `selector` is the parsed spec.selector, or nullptr if it has
 // errors.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
-// `selector` is spec.selector, which is not parsed yet.
+// Validates serviceTemplate. `selector` is spec.selector, which is not parsed yet.
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
 // Adds an error for each change of a Service that would require its deletion.
 void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);

@@ -54,6 +54,10 @@ inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-gro
 inline constexpr char kOpenYurtNumberAnnotation[] = "apps.openyurt.io/openyurt-number";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
+// Annotation that `kubectl apply` writes: a copy of the manifest.
+inline constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
+// Annotation of the mirror Pod of a static pod.
+inline constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 // Labels and annotations of Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
 // Annotation of a Node: the labels, annotations and taints that were copied to the Node from its pool, as JSON.

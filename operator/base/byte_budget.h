@@ -23,7 +23,7 @@ class ByteBudget {
     Lease(Lease&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
     Lease& operator=(Lease&&) = delete;
 
-    // Keeps `bytes` bytes and returns the others to the budget.
+    // Keeps at most `bytes` bytes, and returns the remaining bytes to the budget.
     void ShrinkTo(std::size_t bytes) {
       if (bytes < bytes_) budget_.Return(std::exchange(bytes_, bytes) - bytes);
     }

@@ -15,7 +15,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// Returns the time, and waits. Thread-safe.
+// Returns the current time, and waits until a time. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

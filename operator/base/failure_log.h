@@ -12,6 +12,7 @@ namespace yad {
 // Logs the first of several failures in a row, and the first success after them. Thread-safe.
 class FailureLog {
  public:
+  // `failed` is the message for the first failure, and `recovered` the message for the first success after failures.
   FailureLog(const char* failed, const char* recovered) : failed_(failed), recovered_(recovered) {}
 
   template <typename T>

@@ -82,7 +82,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-// Returns true if the value does not need quotes. NaN and infinity need them, because JSON has no such numbers.
+// Returns true if the value does not need quotes. NaN and infinity need quotes, because they are not numbers in JSON.
 bool IsBare(const Value& value) {
   if (value.quoted() || value.text().empty()) return false;
   const char last = value.text().back();

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
@@ -20,18 +21,17 @@ enum class Format { kText, kJson };
 void Configure(Level level, Format format);
 bool Enabled(Level level);
 
-// The value of a field. The constructors convert it to a string.
+// The value of a field. The constructors convert it to a string. They are not explicit, so that a Field accepts values
+// of these types.
 class Value {
  public:
-  Value(std::string_view text) : text_(text), quoted_(true) {}            // NOLINT(google-explicit-constructor)
-  Value(const std::string& text) : text_(text), quoted_(true) {}          // NOLINT(google-explicit-constructor)
-  Value(const char* text) : text_(text), quoted_(true) {}                 // NOLINT(google-explicit-constructor)
-  Value(bool value) : text_(value ? "true" : "false"), quoted_(false) {}  // NOLINT(google-explicit-constructor)
-  template <std::integral T>
-  Value(T value) : text_(std::to_string(value)), quoted_(false) {}  // NOLINT(google-explicit-constructor)
-  template <std::floating_point T>
-  Value(T value) : text_(std::to_string(value)), quoted_(false) {}       // NOLINT(google-explicit-constructor)
-  Value(const Error& error) : text_(error.ToString()), quoted_(true) {}  // NOLINT(google-explicit-constructor)
+  template <std::convertible_to<std::string_view> Text>
+  Value(const Text& text) : text_(std::string_view(text)), quoted_(true) {}
+  Value(const Error& error) : text_(error.ToString()), quoted_(true) {}
+  Value(bool value) : text_(value ? "true" : "false"), quoted_(false) {}
+  template <typename Number>
+    requires std::is_arithmetic_v<Number>
+  Value(Number number) : text_(std::to_string(number)), quoted_(false) {}
 
   const std::string& text() const { return text_; }
   bool quoted() const { return quoted_; }

@@ -10,38 +10,40 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <sstream>
 #include <system_error>
 
+#include "operator/base/file.h"
+
 namespace yad::metrics {
 namespace {
 
+// The metrics of one type, by their names and labels.
 template <typename Metric, typename Handle, auto Build>
 class Families {
  public:
   template <typename... Args>
   Handle& Get(prometheus::Registry& registry, const std::string& name, const std::string& help, const Labels& labels,
               const Args&... args) {
-    One& one = by_name_[name];
-    if (one.family == nullptr) one.family = &Build().Name(name).Help(help).Register(registry);
-    auto found = one.entries.find(labels);
-    if (found == one.entries.end()) {
-      Metric& metric = one.family->Add(prometheus::Labels(labels.begin(), labels.end()), args...);
-      found = one.entries.try_emplace(labels, metric).first;
+    Family& family = by_name_[name];
+    if (family.registered == nullptr) family.registered = &Build().Name(name).Help(help).Register(registry);
+    auto found = family.entries.find(labels);
+    if (found == family.entries.end()) {
+      Metric& metric = family.registered->Add(prometheus::Labels(labels.begin(), labels.end()), args...);
+      found = family.entries.try_emplace(labels, metric).first;
     }
     return found->second.handle;
   }
 
   void Remove(const std::string& name, const Labels& labels) {
-    auto one = by_name_.find(name);
-    if (one == by_name_.end()) return;
-    auto found = one->second.entries.find(labels);
-    if (found == one->second.entries.end()) return;
-    one->second.family->Remove(found->second.metric);
-    one->second.entries.erase(found);
+    auto family = by_name_.find(name);
+    if (family == by_name_.end()) return;
+    auto found = family->second.entries.find(labels);
+    if (found == family->second.entries.end()) return;
+    family->second.registered->Remove(found->second.metric);
+    family->second.entries.erase(found);
   }
 
  private:
@@ -50,11 +52,11 @@ class Families {
     Metric* metric;
     Handle handle;
   };
-  struct One {
-    prometheus::Family<Metric>* family = nullptr;
-    std::map<Labels, Entry> entries;  // a std::map, because references to the metrics must stay valid
+  struct Family {
+    prometheus::Family<Metric>* registered = nullptr;
+    std::map<Labels, Entry> entries;  // a std::map, because references to the handles must stay valid
   };
-  std::map<std::string, One> by_name_;
+  std::map<std::string, Family> by_name_;
 };
 
 struct State {
@@ -71,11 +73,6 @@ State& Global() {
   return *state;
 }
 
-std::string ReadFile(const char* path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 prometheus::MetricFamily Single(const char* name, const char* help, prometheus::MetricType type, double value) {
   prometheus::ClientMetric metric;
   metric.counter.value = value;
@@ -87,8 +84,8 @@ prometheus::MetricFamily Single(const char* name, const char* help, prometheus::
 void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
   // In /proc/self/stat, the second field is the program's name in parentheses. The name may contain any character, so
   // the other fields are counted from the last parenthesis.
-  std::string stat = ReadFile("/proc/self/stat");
-  std::size_t name_end = stat.rfind(')');
+  const std::string stat = ReadSmallFile("/proc/self/stat").value_or("");
+  const std::size_t name_end = stat.rfind(')');
   if (name_end != std::string::npos) {
     std::istringstream in(stat.substr(name_end + 1));
     std::vector<std::string> fields{std::istream_iterator<std::string>(in), {}};  // fields[0] is field 3, the state
@@ -99,8 +96,8 @@ void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
                            prometheus::MetricType::Counter, (field(14) + field(15)) / ticks));
       out.push_back(Single("process_resident_memory_bytes", "Resident memory size in bytes.",
                            prometheus::MetricType::Gauge, field(24) * static_cast<double>(sysconf(_SC_PAGESIZE))));
-      std::string system = ReadFile("/proc/stat");
-      std::size_t boot = system.find("\nbtime ");
+      const std::string system = ReadSmallFile("/proc/stat").value_or("");
+      const std::size_t boot = system.find("\nbtime ");
       if (boot != std::string::npos) {
         out.push_back(Single("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
                              prometheus::MetricType::Gauge,

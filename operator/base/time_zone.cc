@@ -28,19 +28,9 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
 
-// Returns whether the zone's file starts as a time zone file. Any other file would make the library terminate the
-// process.
-bool HasHeader(const date::time_zone& zone) {
-  std::ifstream file(kFolder + zone.name(), std::ios::binary);
-  std::string header(4, '\0');
-  return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
-}
-
 // Returns whether the zone's file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` ends with
 // a rule for the later changes. The library ignores this rule, so it would miss these changes.
-bool HasAllChanges(const date::time_zone& zone) {
-  std::ifstream file(kFolder + zone.name(), std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
+bool HasAllChanges(const date::time_zone& zone, const std::string& content) {
   const std::size_t end = content.find_last_not_of('\n');
   const std::size_t line = end == std::string::npos ? end : content.rfind('\n', end);
   // The last line of the file is a rule for later years. If the clocks change in each year, the rule contains commas,
@@ -55,9 +45,12 @@ std::string Read(const date::time_zone& zone) {
   return read.With([&](auto& zones) -> std::string {
     if (zones.contains(&zone)) return "";
     try {
-      if (!HasHeader(zone)) return kDamaged;
+      std::ifstream file(kFolder + zone.name(), std::ios::binary);
+      const std::string content{std::istreambuf_iterator<char>(file), {}};
+      // If the file had another header, the library would terminate the process.
+      if (!content.starts_with("TZif")) return kDamaged;
       (void)zone.get_info(date::sys_seconds());
-      if (!HasAllChanges(zone)) return kIncomplete;
+      if (!HasAllChanges(zone, content)) return kIncomplete;
     } catch (const std::exception&) {
       return kDamaged;
     }

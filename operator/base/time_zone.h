@@ -18,7 +18,7 @@ namespace yad {
 class TimeZone {
  public:
   // Finds a zone by its name. "UTC" does not need the database.
-  // - Fails with kInvalid if the database has no such zone.
+  // - Fails with kInvalid if the database does not have the zone.
   // - Fails with kInternalError if the database does not exist (yet), or if the zone's file is damaged or lacks later
   //   clock changes. A retry succeeds after the database has been installed.
   static Result<TimeZone> Find(const std::string& name);

@@ -77,8 +77,8 @@ std::vector<Cause> CausesOf(const Json& status) {
 
 Error ErrorFromStatus(const Json& status, int code) {
   Error error;
-  const std::int64_t said = IntAt(status, {"code"});
-  error.http_status = code != 0 ? code : (said >= 100 && said <= 599 ? static_cast<int>(said) : 0);
+  const std::int64_t own_code = IntAt(status, {"code"});
+  error.http_status = code != 0 ? code : (own_code >= 100 && own_code <= 599 ? static_cast<int>(own_code) : 0);
   error.reason = ReasonByCode(error.http_status);
   const std::string reason = StringAt(status, {"reason"});
   for (const KnownReason& known : kReasons) {

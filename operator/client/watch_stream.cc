@@ -1,5 +1,6 @@
 #include "operator/client/watch_stream.h"
 
+#include <string_view>
 #include <utility>
 
 #include "operator/client/status_error.h"
@@ -8,9 +9,10 @@
 namespace yad {
 namespace {
 
-bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+// The maximum length of a line. The largest objects in etcd have about 1.5 MB, and JSON may be several times longer.
+constexpr std::size_t kMaxWatchLine = 16u << 20;
 
-}  // namespace
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line) {
   Result<JsonDocument> parsed = JsonDocument::Parse(line);
@@ -27,6 +29,8 @@ Result<WatchEvent> ParseWatchEvent(std::string_view line) {
   if (type == "ERROR") return Fail(ErrorFromStatus(parsed->TreeOfObject(), 0));
   return Fail(Reason::kDecode, "an event of the watch has the unknown type \"" + Excerpt(type, 40) + "\"");
 }
+
+}  // namespace
 
 Result<std::optional<WatchEvent>> WatchDecoder::Next() {
   for (;;) {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "operator/base/error.h"
@@ -21,9 +20,6 @@ struct WatchEvent {
   WatchEventType type = WatchEventType::kAdded;
   JsonDocument object;
 };
-
-// The maximum length of a line. The largest objects in etcd have about 1.5 MB, and JSON may be several times longer.
-inline constexpr std::size_t kMaxWatchLine = 16u << 20;
 
 // Splits a byte stream into lines and decodes each line into an event. Not thread-safe.
 class WatchDecoder {
@@ -40,8 +36,6 @@ class WatchDecoder {
   std::size_t begin_ = 0;    // start of the first line that Next has not returned yet
   std::size_t scanned_ = 0;  // there is no newline between begin_ and scanned_
 };
-
-Result<WatchEvent> ParseWatchEvent(std::string_view line);
 
 // An open watch. Must be read by one thread.
 class Watch {

@@ -19,8 +19,7 @@ constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,    
                                                              "kubernetes.io/os",      "kubernetes.io/arch",
                                                              "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
 constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
-                                                                  kQuarantineAnnotation,
-                                                                  "kubectl.kubernetes.io/last-applied-configuration"};
+                                                                  kQuarantineAnnotation, kLastAppliedAnnotation};
 // A NodePool must not set taints with these prefixes, because Kubernetes or the autoscaler of this operator sets and
 // removes them.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
@@ -110,8 +109,8 @@ struct Before {
 };
 
 // Returns the merge patch for the labels or annotations of a Node. `current` contains their values on the Node now, and
-// `wanted` the values from the pool. Adds to `given` the values that the operator has written, and not another client.
-// The caller records them in kPreviousAttributesAnnotation.
+// `wanted` the values from the pool. Adds to `given` the values that the operator itself has written or writes with
+// this patch. The caller records them in kPreviousAttributesAnnotation.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -144,7 +143,7 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
 }
 
 // Adds the taints in `wanted` to `list`, the taints of a Node. Returns true if `list` has changed. Adds to `given` the
-// taints that the operator has written, and not another client. The caller records them in
+// taints that the operator itself has written or writes with this patch. The caller records them in
 // kPreviousAttributesAnnotation.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {

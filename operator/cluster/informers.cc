@@ -10,34 +10,29 @@
 namespace yad {
 namespace {
 
-constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
-constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
+// Moves these members of `value` to a new object. The new object is empty if `value` is not an object.
+Json TakeMembers(Json& value, std::initializer_list<const char*> members) {
+  Json taken = Json::object();
+  for (const char* member : members) {
+    if (const auto found = value.find(member); found != value.end()) taken[member] = std::move(*found);
+  }
+  return taken;
+}
 
 // Keeps only these members of object[name]. If the value is not an object, replaces it with an empty object.
 void KeepOnly(Json& object, const char* name, std::initializer_list<const char*> members) {
-  const auto found = object.find(name);
-  if (found == object.end()) return;
-  Json kept = Json::object();
-  if (found->is_object()) {
-    for (const char* member : members) {
-      if (const auto at = found->find(member); at != found->end()) kept[member] = std::move(*at);
-    }
-  }
-  *found = std::move(kept);
+  if (const auto found = object.find(name); found != object.end()) *found = TakeMembers(*found, members);
 }
 
-// Does the same as KeepOnly for each object in the list object[name].
+// Keeps only these members of each object in the list object[name], and drops other values from the list. If the value
+// is not a list, replaces it with an empty list.
 void KeepOfEach(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto list = object.find(name);
   if (list == object.end()) return;
   Json kept = Json::array();
   if (list->is_array()) {
     for (Json& entry : *list) {
-      if (!entry.is_object()) continue;
-      Json& mine = kept.emplace_back(Json::object());
-      for (const char* member : members) {
-        if (const auto at = entry.find(member); at != entry.end()) mine[member] = std::move(*at);
-      }
+      if (entry.is_object()) kept.push_back(TakeMembers(entry, members));
     }
   }
   *list = std::move(kept);

@@ -211,7 +211,7 @@ bool JsonDocument::Enter(std::string_view key) {
 
 Json JsonDocument::Tree() const { return MakeTree(state_->value, Place::kElsewhere, {}); }
 
-Json JsonDocument::TreeOfAnswer() const { return MakeTree(state_->value, Place::kRoot, {}); }
+Json JsonDocument::TreeOfResponse() const { return MakeTree(state_->value, Place::kRoot, {}); }
 
 Json JsonDocument::TreeOfObject(const JsonParts& parts) const { return MakeTree(state_->value, Place::kObject, parts); }
 
@@ -237,11 +237,6 @@ ObjectMeta ParseMeta(const JsonDocument& object) {
 Result<Json> ParseJson(std::string_view text) {
   YAD_TRY(const JsonDocument document, JsonDocument::Parse(text));
   return document.Tree();
-}
-
-Result<Json> ParseAnswer(std::string_view text) {
-  YAD_TRY(const JsonDocument document, JsonDocument::Parse(text));
-  return document.TreeOfAnswer();
 }
 
 std::string DumpJsonAsGo(const Json& value) {

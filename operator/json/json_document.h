@@ -51,13 +51,13 @@ class JsonDocument {
   // Returns the string value of a member, or "" if the member is missing or not a string. The result is valid as long
   // as the document.
   std::string_view TextAt(std::string_view key) const;
-  // Replaces the value with its member `key`. Returns false and changes nothing if there is no such member.
+  // Replaces the value with its member `key`. Returns false and changes nothing if the member does not exist.
   bool Enter(std::string_view key);
 
   Json Tree() const;
   // Converts a response of the apiserver (an object, a list or a watch event) to a tree. Drops metadata.managedFields,
   // which are often half of the response. A later PUT without managedFields does not remove them.
-  Json TreeOfAnswer() const;
+  Json TreeOfResponse() const;
   // Converts an object to a tree, without managedFields. `parts` selects the members to convert. If `parts` is empty,
   // converts all members.
   Json TreeOfObject(const JsonParts& parts = {}) const;
@@ -71,10 +71,8 @@ class JsonDocument {
 // Like ParseMeta(const Json&), but without a tree.
 ObjectMeta ParseMeta(const JsonDocument& object);
 
-// Parses any JSON document.
+// Parses a JSON document to a tree, with managedFields.
 Result<Json> ParseJson(std::string_view text);
-// Parses a response of the apiserver, and drops metadata.managedFields (see JsonDocument::TreeOfAnswer).
-Result<Json> ParseAnswer(std::string_view text);
 
 // Returns the JSON that Go's encoder writes: "<", ">", "&", U+2028 and U+2029 are escaped. The data of a
 // ControllerRevision must have this encoding. The apiserver re-encodes the data on each patch, and rejects the patch if

@@ -23,7 +23,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   ondemand::parser parser;
   ondemand::document document;
   ondemand::array items;
-  // If this fails, ParseAnswer below returns the error.
+  // If this fails, JsonDocument::Parse below returns the error.
   if (!parser.iterate(text.data(), text.size(), text.capacity()).get(document) &&
       !document["items"].get_array().get(items)) {
     for (auto item : items) {
@@ -40,17 +40,18 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   // Parses the list without its items: `around` is the list with null in place of the items.
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
-  const Result<Json> members = ParseAnswer(around);
-  if (!members) return reject("is " + members.error().message);
+  const Result<JsonDocument> parsed = JsonDocument::Parse(around);
+  if (!parsed) return reject("is " + parsed.error().message);
+  const Json members = parsed->TreeOfResponse();
   // "items" may be null, because Go writes null for an empty slice. But it must exist, because a response that is not a
   // list must not count as an empty list.
-  const Json* found = Find(*members, {"items"});
+  const Json* found = Find(members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {
     return reject("has no items: " + Excerpt(text));
   }
-  list.resource_version_ = StringAt(*members, {"metadata", "resourceVersion"});
-  list.continue_token_ = StringAt(*members, {"metadata", "continue"});
+  list.resource_version_ = StringAt(members, {"metadata", "resourceVersion"});
+  list.continue_token_ = StringAt(members, {"metadata", "continue"});
   list.head_ = DumpJson({{"apiVersion", type.ApiVersion()}, {"kind", type.kind}});
   list.head_.pop_back();
   return list;

@@ -1,6 +1,7 @@
 #include "operator/nodepool/auto_switch.h"
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -73,7 +74,7 @@ void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& even
     return WhyNotNodePool(client, seen, Clock::Real(), std::move(stop));
   };
   const auto run = [&manager, &client, &events, options](std::stop_token stop) -> Status {
-    Manager own(client, {});
+    Manager own(client, std::nullopt);
     AddNodePoolController(own, client, manager.leader_client(), events, options);
     if (own.Run(std::move(stop)) != RunOutcome::kStopped)
       return Fail(Reason::kUnknown, "the nodepool controller stopped unexpectedly");

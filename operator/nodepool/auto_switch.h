@@ -24,8 +24,8 @@ class AutoSwitch {
              Clock& clock = Clock::Real());
 
   // Calls `why_not` every minute, and starts or stops `run` if the result has changed. Returns when `stop` is
-  // triggered, or with the error of `run`. If `why_not` fails, the controller stays on or off. If it is off, AutoSwitch
-  // calls `why_not` again after 5 s.
+  // triggered, or with the error of `run`. If `why_not` fails, a controller that is on stays on, and a controller that
+  // is off stays off. In the second case, AutoSwitch calls `why_not` again after 5 s.
   Status Run(std::stop_token stop);
 
  private:

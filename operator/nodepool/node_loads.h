@@ -33,11 +33,11 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // which count (see Known::counts) last began for this Node
+    std::uint64_t count = 0;       // the number of the count that was begun last for this Node
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {
-    std::uint64_t counts = 0;  // how many counts of the pods of any Node have begun
+    std::uint64_t counts = 0;  // the number of counts that were begun for all Nodes; numbers the next count
     std::unordered_map<std::string, Entry> entries;
   };
   const Store& pods_;

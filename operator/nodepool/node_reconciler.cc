@@ -68,11 +68,12 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // A Node that is newer than the CRD can't have attributes from the pools that were deleted with an older CRD.
-  const bool may_have =
-      crd.DeletedPoolsBefore(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
-  const bool went_with_it = created.empty() ? may_have : crd.DeletedPoolsBefore(created);
-  return went_with_it ? Absence::kMayComeBack : Absence::kGone;
+  // If this process has never seen the pool, its creation time is not known. But if the pool was deleted with an older
+  // CRD, a Node that is newer than the CRD can't have attributes from the pool.
+  const bool deleted_with_crd = created.empty() ? crd.DeletedPoolsBefore(node.creation_timestamp) &&
+                                                      clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew
+                                                : crd.DeletedPoolsBefore(created);
+  return deleted_with_crd ? Absence::kMayComeBack : Absence::kGone;
 }
 
 bool NodeReconciler::IsConfirmed(const std::string& pool, const Confirmation& next, const ObjectMeta& node) const {

@@ -45,7 +45,7 @@ std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists
   return names;
 }
 
-// Returns the amounts with only these other resources.
+// Returns the amounts in `all`, but of Resources::others only those in `names`.
 Resources OnlyNamed(const Resources& all, const std::set<std::string>& names) {
   Resources some{all.milli_cpu, all.memory, all.ephemeral_storage, all.pods, {}};
   for (const std::string& name : names) {

@@ -6,6 +6,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/merge_patch.h"
+#include "operator/base/join.h"
 #include "operator/base/metrics.h"
 
 namespace yad {
@@ -55,7 +56,7 @@ std::string Describe(const std::vector<PoolNode>& nodes) {
     }
     if (names.empty()) continue;
     text += (text.empty() ? "" : "; ") + std::string(ToString(static_cast<NodeFault>(fault))) + " on " +
-            std::to_string(names.size()) + (names.size() == 1 ? " node (" : " nodes (") + NameSome(names) + ")";
+            Pluralize(names.size(), "node") + " (" + NameSome(names) + ")";
   }
   return text;
 }

@@ -84,11 +84,10 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   const auto pool_type = [&pools] { return pools.type(); };
   auto pool_reconciler =
       std::make_shared<PoolReconciler>(writer, stores, *loads, events, pool_type, options.csi_drivers);
-  const ControllerOptions pool_options{.name = "nodepool", .workers = options.workers};
-  auto pool_controller =
-      std::make_unique<Controller>(pool_options, [pool_reconciler](const Request& request, std::stop_token stop) {
-        return pool_reconciler->Reconcile(request, stop);
-      });
+  auto pool_controller = std::make_unique<Controller>(ControllerOptions{.name = "nodepool"},
+                                                      [pool_reconciler](const Request& request, std::stop_token stop) {
+                                                        return pool_reconciler->Reconcile(request, stop);
+                                                      });
   pool_controller
       ->For(pools,
             [pool_reconciler](const Event& event) {
@@ -112,11 +111,10 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   manager.AddController(std::move(pool_controller));
 
   auto node_reconciler = std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, pool_type);
-  const ControllerOptions node_options{.name = "nodepool-nodes", .workers = options.workers};
-  auto node_controller =
-      std::make_unique<Controller>(node_options, [node_reconciler](const Request& request, std::stop_token stop) {
-        return node_reconciler->Reconcile(request, stop);
-      });
+  auto node_controller = std::make_unique<Controller>(ControllerOptions{.name = "nodepool-nodes"},
+                                                      [node_reconciler](const Request& request, std::stop_token stop) {
+                                                        return node_reconciler->Reconcile(request, stop);
+                                                      });
   node_controller->For(nodes, NodeAttributesChanged)
       .Watches(
           pools, [&nodes](const Event& event) { return NodesOfPool(nodes.store(), event); }, PoolAttributesChanged);

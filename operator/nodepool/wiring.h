@@ -15,7 +15,6 @@ namespace yad {
 struct NodePoolOptions {
   std::vector<LabelSelector> agents;     // select the pods that are node agents
   std::vector<std::string> csi_drivers;  // required on each node; if none, CSINodes are not read
-  int workers = 4;                       // workers of each of the two controllers
 };
 
 // Adds two controllers and their informers to the manager: `nodepool` reconciles NodePools, and `nodepool-nodes`

@@ -64,9 +64,9 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// If a read was forbidden, returns the reason why the nodepool controller must stay off. There is no retry, because it
-// would also be forbidden. For any other error, fails with this error.
-Result<std::string> Unanswered(const Error& error) {
+// Handles a failed read. If the read was forbidden, returns the reason why the nodepool controller must stay off,
+// because a retry would also be forbidden. For any other error, fails with this error.
+Result<std::string> WhyNotAfter(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;
 }
@@ -82,7 +82,7 @@ bool IsRenewed(const Json& lease, SeenLease& seen, const Clock& clock) {
 Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, SeenLeases& seen, const Clock& clock,
                                  std::stop_token stop) {
   const auto lease = Find(client, kLeaseType, key, stop);
-  if (!lease) return Unanswered(lease.error());
+  if (!lease) return WhyNotAfter(lease.error());
   const bool held =
       *lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() && IsRenewed(**lease, seen[key.name], clock);
   return held ? "OpenYurt's " + key.name + " runs: Lease " + key.ToString() + " is held" : std::string();
@@ -102,7 +102,7 @@ Result<std::string> WhyNotNodePool(Client& client, SeenLeases& seen, const Clock
   YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, seen, clock, stop));
   if (!older.empty()) return older;
   const auto webhooks = Find(client, kValidatingConfigurationType, kYurtManagerWebhooks, stop);
-  if (!webhooks) return Unanswered(webhooks.error());
+  if (!webhooks) return WhyNotAfter(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
     return "OpenYurt's yurt-manager manages the NodePools: " + kValidatingConfigurationType.kind + " " +

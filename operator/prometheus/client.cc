@@ -38,8 +38,9 @@ Status PrometheusClient::Enter(SteadyTime deadline, const std::stop_token& stop)
   std::unique_lock lock(mutex_);
   if (!clock_.WaitUntil(left_, lock, stop, deadline, [&] { return in_flight_ < kMaxQueries; })) {
     if (stop.stop_requested()) return Fail(Reason::kCancelled, "the query of Prometheus was cancelled");
-    return Fail(Reason::kTransport, "no query could be sent for " + kSeconds + ", because Prometheus did not respond " +
-                                        std::to_string(kMaxQueries) + " other queries");
+    return Fail(Reason::kTransport, "no query could be sent for " + kSeconds +
+                                        ", because Prometheus did not respond to " + std::to_string(kMaxQueries) +
+                                        " other queries");
   }
   ++in_flight_;
   return {};

@@ -24,7 +24,7 @@ Status Bind(tcp::acceptor& acceptor, const tcp::endpoint& endpoint, const std::s
   };
   step([&] { acceptor.open(endpoint.protocol(), error); });
   step([&] { acceptor.set_option(net::socket_base::reuse_address(true), error); });
-  // A listener on [::] also accepts IPv4 connections.
+  // Makes a listener on [::] also accept IPv4 connections.
   if (endpoint.protocol() == tcp::v6() && endpoint.address().is_unspecified()) {
     step([&] { acceptor.set_option(net::ip::v6_only(false), error); });
   }

@@ -75,7 +75,7 @@ struct Controller::Impl {
         queue(options.retry, clock, options.name),
         metrics(options.name) {}
 
-  // Queues the primary object that controls `object`, if it has such an owner.
+  // Queues the primary object that controls `object`. Does nothing if no primary object controls it.
   void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
@@ -91,10 +91,11 @@ struct Controller::Impl {
     Queue(request, may_wait);
   }
 
-  // Before Run, no worker takes keys. So on a replica that does not lead, the queue would keep each name that any event
-  // has contained. Such keys are dropped, because Run queues all primary objects. A deleted object needs no reconcile
-  // then: the controller has no state of it yet. If there is no primary type, Run can't find the keys, so they are
-  // kept.
+  // Queues the key of an event. Drops the key if Run was not called and the controller has a primary type:
+  // - Before Run, no worker takes keys, so the queue of a replica that does not lead would grow with each new object.
+  // - The key is not lost, because Run queues all primary objects. An object that was deleted before Run needs no
+  //   reconcile, because the controller has no state of it.
+  // - Without a primary type, Run could not find the keys again.
   void Queue(const Request& request, bool may_wait) {
     if (primary != nullptr && !running) return;
     if (may_wait) return queue.AddPaced(request, options.pace(request));

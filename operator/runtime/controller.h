@@ -33,7 +33,7 @@ struct ReconcileResult {
     return {Next::kBackoff, at_most, at_least};
   }
   // Counts, logs and requeues as after an Error, but the backoff is at most `at_most`, or the server's retry_after if
-  // that is longer. For a reconcile that has other work to do at that time.
+  // that is longer. A reconcile returns this result if other work of the key is due after `at_most`.
   static ReconcileResult RequeueAfterError(Error error, Duration at_most) {
     return {Next::kBackoff, at_most, {}, std::move(error)};
   }

@@ -31,6 +31,8 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
 constexpr Duration kSweepPeriod = std::chrono::minutes(1);
+constexpr Duration kSeriesWindow = std::chrono::minutes(6);    // a repeat this soon after the last extends the series
+constexpr Duration kSeriesRefresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 
 // Returns valid UTF-8 of at most `max` bytes. The server rejects longer strings, and an invalid character makes the
 // whole request invalid.
@@ -148,12 +150,12 @@ struct EventRecorder::Impl {
     if (found != entries.end() && found->second == entry) entries.erase(found);
   }
 
-  // Removes entries that have not been repeated for the series_window. A later repeat becomes a new event.
+  // Removes entries that have not been repeated for kSeriesWindow. A later repeat becomes a new event.
   void Sweep(SteadyTime now) {
     if (now < next_sweep) return;
     next_sweep = now + kSweepPeriod;
     std::erase_if(entries, [&](const auto& entry) {
-      return !entry.second->queued && now - entry.second->last_seen > options.series_window;
+      return !entry.second->queued && now - entry.second->last_seen > kSeriesWindow;
     });
   }
 
@@ -176,7 +178,7 @@ struct EventRecorder::Impl {
       Sweep(now);
       const auto found = entries.find(made->key);
       if (found != entries.end() && IdentityOf(*found->second) == IdentityOf(*made) &&
-          now - found->second->last_seen <= options.series_window) {
+          now - found->second->last_seen <= kSeriesWindow) {
         const EntryPtr& entry = found->second;
         entry->last = made->last;
         entry->last_seen = now;
@@ -232,8 +234,8 @@ struct EventRecorder::Impl {
     return client.Create(kEventType, event, {}, stop);
   }
 
-  // Takes the first entry of the queue and writes it without the lock. Then queues the entry again, drops it, or keeps
-  // it for repeats.
+  // Takes the first entry of the queue, and releases the lock while it writes the entry. Then queues the entry again,
+  // drops it, or keeps it for repeats.
   void WriteNext(std::unique_lock<std::mutex>& lock, std::stop_token stop, std::stop_token hard_stop) {
     const EntryPtr entry = ready.front();
     ready.pop_front();
@@ -251,7 +253,7 @@ struct EventRecorder::Impl {
     if (written) {
       entry->written = count;
       entry->failures = 0;
-      if (count > 1) entry->next_write = now + options.series_refresh;
+      if (count > 1) entry->next_write = now + kSeriesRefresh;
     } else if (create && written.error().reason == Reason::kAlreadyExists) {
       entry->written = 1;  // an earlier attempt was successful, but its response was lost
     } else if (!create && written.error().reason == Reason::kNotFound) {

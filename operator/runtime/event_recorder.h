@@ -42,8 +42,6 @@ struct EventRecorderOptions {
   std::string controller;       // the field reportingController, such as "yurtappdaemon-operator"
   std::string instance;         // the field reportingInstance: the pod's name
   std::size_t capacity = 1000;  // maximum number of events that wait to be written; further events are dropped
-  Duration series_window = std::chrono::minutes(6);    // a repeat this soon after the last event extends the series
-  Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 
 // Writes events on the thread that calls Run. Repeats of an event (the same object, type, reason, action and note)

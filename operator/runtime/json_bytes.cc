@@ -17,17 +17,25 @@ constexpr std::uint8_t kTrue = 21;
 constexpr std::uint8_t kNull = 22;
 constexpr std::uint8_t kDouble = 27;
 
+// Appends the head of a value: its major type, and its argument in 2^log bytes.
+void AppendLongHead(Major major, unsigned log, std::uint64_t argument, std::string& out) {
+  char bytes[9] = {static_cast<char>(static_cast<unsigned>(major) << 5 | (24 + log))};
+  const std::size_t count = std::size_t{1} << log;
+  for (std::size_t i = 0; i < count; ++i) bytes[1 + i] = static_cast<char>(argument >> (8 * (count - 1 - i)));
+  out.append(bytes, 1 + count);
+}
+
 void AppendHead(Major major, std::uint64_t argument, std::string& out) {
-  const auto first = static_cast<std::uint8_t>(static_cast<std::uint8_t>(major) << 5);
   if (argument < 24) {
-    out += static_cast<char>(first | argument);
+    out += static_cast<char>(static_cast<unsigned>(major) << 5 | argument);
     return;
   }
-  const int log = argument <= UINT8_MAX ? 0 : argument <= UINT16_MAX ? 1 : argument <= UINT32_MAX ? 2 : 3;
-  char bytes[9] = {static_cast<char>(first | (24 + log))};
-  const int count = 1 << log;
-  for (int i = 0; i < count; ++i) bytes[1 + i] = static_cast<char>(argument >> (8 * (count - 1 - i)));
-  out.append(bytes, static_cast<std::size_t>(1 + count));
+  AppendLongHead(major,
+                 argument <= UINT8_MAX    ? 0
+                 : argument <= UINT16_MAX ? 1
+                 : argument <= UINT32_MAX ? 2
+                                          : 3,
+                 argument, out);
 }
 
 void AppendText(std::string_view text, std::string& out) {
@@ -41,10 +49,7 @@ void AppendInteger(std::int64_t number, std::string& out) {
 }
 
 void AppendDouble(double number, std::string& out) {
-  const auto bits = std::bit_cast<std::uint64_t>(number);
-  char bytes[9] = {static_cast<char>(static_cast<std::uint8_t>(Major::kOther) << 5 | kDouble)};
-  for (int i = 0; i < 8; ++i) bytes[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
-  out.append(bytes, sizeof bytes);
+  AppendLongHead(Major::kOther, kDouble - 24, std::bit_cast<std::uint64_t>(number), out);
 }
 
 class Reader {

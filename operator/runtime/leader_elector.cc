@@ -114,8 +114,8 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // Makes a request with two time limits: `deadline`, and half of renew_deadline. The second limit leaves time for
-  // another request if the connection hangs.
+  // Makes a request that ends at `deadline`, or after half of renew_deadline if that is earlier. The second limit
+  // leaves time for another request if the connection hangs.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
     const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
@@ -252,8 +252,8 @@ struct LeaderElector::Impl {
 
   // Returns the time of the next attempt to acquire the lease. An event of the watch may lead to an earlier attempt.
   SteadyTime NextTry() {
-    const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
-    return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
+    const bool held_by_other = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
+    return held_by_other ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
   // Waits until the next attempt to acquire the lease is due:

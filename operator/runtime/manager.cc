@@ -24,10 +24,14 @@ struct Manager::Impl {
     int running = 0;  // guarded by mutex
   };
 
-  Impl(Client& the_client, ManagerOptions the_options, Clock& the_clock)
-      : client(the_client), options(std::move(the_options)), clock(the_clock) {
-    if (options.leader_election) {
-      elector = std::make_unique<LeaderElector>(*election_client, *options.leader_election, clock);
+  Impl(Client& the_client, const std::optional<LeaderElectionOptions>& election_options, Clock& the_clock)
+      : client(the_client), clock(the_clock) {
+    if (election_options) {
+      // A client without a rate limit, so that a renewal of the lease never waits behind other requests. Its timeout is
+      // the time after which the elector ends a request.
+      election_client = client.WithoutLimit(
+          std::chrono::duration_cast<std::chrono::milliseconds>(election_options->renew_deadline / 2));
+      elector = std::make_unique<LeaderElector>(*election_client, *election_options, clock);
     }
     leader_client = client.WithWriteGuard([this] { return elector == nullptr || elector->may_write(); });
   }
@@ -41,18 +45,13 @@ struct Manager::Impl {
   }
 
   Client& client;
-  const ManagerOptions options;
-  // A client without a rate limit, so that a renewal of the lease never waits behind other requests. Its timeout is the
-  // time after which the elector ends a request.
-  const std::unique_ptr<Client> election_client =
-      client.WithoutLimit(std::chrono::duration_cast<std::chrono::milliseconds>(
-          options.leader_election.value_or(LeaderElectionOptions()).renew_deadline / 2));
   Clock& clock;
 
   std::vector<std::pair<std::string, Runnable>> server_runs;
   std::vector<std::pair<std::string, Runnable>> leader_runs;
   std::map<InformerKey, std::unique_ptr<Informer>> informers;
-  std::unique_ptr<LeaderElector> elector;
+  std::unique_ptr<Client> election_client;
+  std::unique_ptr<LeaderElector> elector;  // nullptr: no leader election
   std::unique_ptr<Client> leader_client;
   std::vector<std::unique_ptr<EventRecorder>> recorders;
   std::vector<std::unique_ptr<Controller>> controllers;
@@ -86,7 +85,7 @@ struct Manager::Impl {
     }
     group.threads.emplace_back([this, &group, name = std::move(name), body = std::move(body)] {
       const Status ended = CatchExceptions([&] { return body(group.stop.get_token()); });
-      if (!ended) log::Err("a thread failed; the process ends", {{"thread", name}, {"error", ended.error()}});
+      if (!ended) log::Err("a thread failed; the process exits", {{"thread", name}, {"error", ended.error()}});
       std::lock_guard lock(mutex);
       if (!ended) failed = true;
       --group.running;
@@ -186,8 +185,8 @@ struct Manager::Impl {
 
     Await(stop);
 
-    const SteadyTime deadline = clock.Now() + options.stop_timeout;
-    log::Info("stopping", {{"asked", stop.stop_requested()}});
+    const SteadyTime deadline = clock.Now() + kStopTimeout;
+    log::Info("stopping", {{"requested", stop.stop_requested()}});
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
@@ -209,8 +208,8 @@ struct Manager::Impl {
   }
 };
 
-Manager::Manager(Client& client, ManagerOptions options, Clock& clock)
-    : impl_(std::make_unique<Impl>(client, std::move(options), clock)) {}
+Manager::Manager(Client& client, std::optional<LeaderElectionOptions> election, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, election, clock)) {}
 
 Manager::~Manager() = default;
 

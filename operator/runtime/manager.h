@@ -1,7 +1,7 @@
 // Starts and stops all parts of the program in the correct order.
 // - Start: servers (health, metrics, webhook), informers, leader election, controllers.
 // - Stop, after SIGTERM or SIGINT: controllers, leader election (releases the lease), event recorders (write the queued
-//   events), informers, servers. All of this must end within `stop_timeout`.
+//   events), informers, servers. All of this must end within kStopTimeout.
 #ifndef OPERATOR_RUNTIME_MANAGER_H_
 #define OPERATOR_RUNTIME_MANAGER_H_
 
@@ -16,14 +16,10 @@
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/leader_elector.h"
-#include "operator/runtime/signals.h"
 
 namespace yad {
 
-struct ManagerOptions {
-  std::optional<LeaderElectionOptions> leader_election;
-  Duration stop_timeout = std::chrono::seconds(20);
-};
+inline constexpr Duration kStopTimeout = std::chrono::seconds(20);
 
 // The result of Run. main turns it into an exit code.
 enum class RunOutcome {
@@ -31,7 +27,7 @@ enum class RunOutcome {
   // After kLeaseLost and kStopTimedOut, main must call _exit, because the Manager's destructor would wait for running
   // threads.
   kLeaseLost,     // another process may lead now, so this process must exit immediately
-  kStopTimedOut,  // a thread did not end within stop_timeout
+  kStopTimedOut,  // a thread did not end within kStopTimeout
 
   kFailed,  // a Runnable or an Informer returned an error, or a thread threw
 };
@@ -45,7 +41,8 @@ using Runnable = std::function<Status(std::stop_token stop)>;
 // new leader starts with full caches.
 class Manager {
  public:
-  Manager(Client& client, ManagerOptions options, Clock& clock = Clock::Real());
+  // If `election` is nullopt, this process leads without a lease.
+  Manager(Client& client, std::optional<LeaderElectionOptions> election, Clock& clock = Clock::Real());
   ~Manager();
 
   // Returns the informer for these options. Calls with the same type, namespace and selectors return the same informer;

@@ -31,11 +31,12 @@ constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
 // objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, no event
 // or bookmark arrives until the server has reached the resourceVersion of the watch.
 constexpr Duration kSilentFor = seconds(75);
-// The same for several watches that are cut before they are that old.
+// The reflector also lists the objects again if no watch has received an event or bookmark for this time. This finds a
+// restored etcd even if each watch is cut before it has lasted for kSilentFor.
 constexpr Duration kAllSilentFor = std::chrono::minutes(10);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// If this many watches from the same resourceVersion have failed, the reflector lists the objects again. Failures for
-// which MayResume returns true are not counted.
+// After this number of failed watches from the same resourceVersion, the reflector lists the objects again. Failures
+// for which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
 // The maximum size of a list without pages. The reflector requests a list without pages only if page_size is 0, or
 // after the continue tokens of two lists have expired.
@@ -167,8 +168,11 @@ struct Reflector::Impl {
 
   // kWatchBroken -> kWatching.
   void Resume(const std::stop_token& stop) {
-    WatchOptions request = BaseWatch();
-    request.resource_version = last_version;
+    const WatchOptions request{.ns = options.ns,
+                               .label_selector = options.label_selector,
+                               .field_selector = options.field_selector,
+                               .resource_version = last_version,
+                               .timeout = kWatchTimeout};
     Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
     opened_at = clock.Now();
     version_at_open = last_version;
@@ -258,8 +262,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version. Otherwise, makes a new object. Otherwise, another list of a
-  // large cluster would need twice the memory.
+  // Returns the Store's object if it has the same version, so that another list of a large cluster does not need twice
+  // the memory. Otherwise, makes a new object.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -311,7 +315,7 @@ struct Reflector::Impl {
     if (clock.Now() - *older_lists_since < kOlderListsRejectedFor) {
       return ListFailed(
           Error{Reason::kUnknown,
-                what + "; if this lasts for a minute, this process ends, and a new one reads everything again"},
+                what + "; if this lasts for a minute, this process exits, and a new one reads everything again"},
           "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and this has lasted for " +
@@ -319,8 +323,8 @@ struct Reflector::Impl {
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
-    // A load balancer may cut idle connections. The watch worked until then, and the next one continues it. In
-    // contrast, a connection that hangs is closed by the client, after kWatchTimeout.
+    // A load balancer may cut idle connections. The watch worked until then, so this is not a failure. A connection
+    // that hangs is a failure: the client closes it after kWatchTimeout.
     const bool cut = Lived() && clock.Now() - opened_at < kWatchTimeout;
     if (cut && error.reason == Reason::kTransport) return WatchEnded(stop);
     const bool progress = last_version != version_at_open;
@@ -335,7 +339,7 @@ struct Reflector::Impl {
 
   // Handles a watch that has ended, usually by the server's timeout. The next step is:
   // - a new watch after a backoff, if the old watch was shorter than kHealthyAfter;
-  // - a list, if the old watch was silent, or all watches of the last ten minutes;
+  // - a list, if the old watch was silent, or if all watches of the last ten minutes were silent;
   // - a new watch in all other cases.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
@@ -410,13 +414,6 @@ struct Reflector::Impl {
   void Enter(ReflectorState next) {
     state = next;
     shown.With([next](Shown& value) { value.state = next; });
-  }
-
-  WatchOptions BaseWatch() const {
-    return {.ns = options.ns,
-            .label_selector = options.label_selector,
-            .field_selector = options.field_selector,
-            .timeout = kWatchTimeout};
   }
 
   // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".

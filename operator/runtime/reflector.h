@@ -47,7 +47,7 @@ struct ReflectorOptions {
   // Chooses the version of `type` before each list. Set it only for a type whose version depends on the cluster. If it
   // is not set, `type` is used as it is.
   // - An Error counts as a failed list.
-  // - kNotFound means that the cluster has no such type.
+  // - kNotFound means that the cluster does not have the type.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve = {};
 };
 

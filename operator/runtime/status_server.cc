@@ -43,7 +43,7 @@ StatusServer::Reply Call(const StatusServer::Handler& handler) {
   auto reply = CatchExceptions([&]() -> Result<StatusServer::Reply> { return handler(); });
   if (reply) return *std::move(reply);
   log::Err("a status handler threw an exception", {{"error", reply.error()}});
-  return {500, "text/plain; charset=utf-8", "internal error\n"};
+  return {500, "internal error\n"};
 }
 
 class Session;
@@ -86,25 +86,25 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t unsent() const { return response_ ? response_->body().size() : 0; }
 
  private:
-  // Handles a request that could not be read. Responds with 400, or just closes the connection if it is broken, closed
-  // or timed out.
+  // Handles a request that could not be read. Responds with 400. If the connection is broken or closed, or the read has
+  // timed out, only closes the connection.
   void Reject(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
     if (gone) return Close();
-    Send({400, "text/plain; charset=utf-8", "bad request\n"}, false, false);
+    Send({400, "bad request\n"}, false, false);
   }
 
   void Answer() {
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;
     if (!head && request.method() != http::verb::get) {
-      return Send({405, "text/plain; charset=utf-8", "method not allowed\n"}, false, request.keep_alive());
+      return Send({405, "method not allowed\n"}, false, request.keep_alive());
     }
     const std::string target(request.target());
     const auto handler = handlers_.find(target.substr(0, target.find('?')));
     if (handler == handlers_.end()) {
-      return Send({404, "text/plain; charset=utf-8", "not found\n"}, head, request.keep_alive());
+      return Send({404, "not found\n"}, head, request.keep_alive());
     }
     if (unsent_.bytes > kMaxUnsent) {
       unsent_.CloseOldest();
@@ -133,7 +133,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Otherwise, a connection that waits for its next request would keep the memory of the last reply.
+  // Frees the memory of the reply, so that a connection that waits for its next request does not keep it.
   void FreeResponse() {
     unsent_.sessions.remove(this);
     unsent_.bytes -= unsent();
@@ -174,8 +174,6 @@ struct StatusServer::Impl {
   AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
   std::list<std::weak_ptr<Session>> sessions;  // oldest first
 
-  bool disabled() const { return options.bind.empty() || options.bind == "0"; }
-
   void Admit(tcp::socket socket) {
     sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
     if (sessions.size() >= static_cast<std::size_t>(std::max(1, options.max_connections))) {
@@ -199,8 +197,8 @@ void StatusServer::Handle(std::string path, Handler handler) {
 }
 
 Status StatusServer::Listen() {
-  if (impl_->disabled()) return {};
-  return ListenOn(impl_->acceptor, impl_->options.bind);
+  const std::string& bind = impl_->options.bind;
+  return bind.empty() || bind == "0" ? Status() : ListenOn(impl_->acceptor, bind);
 }
 
 int StatusServer::port() const {

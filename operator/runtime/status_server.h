@@ -24,8 +24,8 @@ class StatusServer {
  public:
   struct Reply {
     int status = 200;
+    std::string body = {};
     std::string content_type = "text/plain; charset=utf-8";
-    std::string body;
   };
   // Returns the response to a request. Called on the server's only thread, so it should not wait for anything.
   using Handler = std::function<Reply()>;

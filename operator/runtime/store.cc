@@ -9,14 +9,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operator/api/well_known.h"
 #include "operator/base/weak_table.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/json_bytes.h"
 
 namespace yad {
 namespace {
-
-constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 constexpr char kResourceVersion[] = "resourceVersion";
 constexpr char kGeneration[] = "generation";
@@ -101,7 +100,7 @@ void WriteObject(const Value& object, const ObjectMeta& meta, bool with_status, 
 
 // Returns the number of the object's family. PackedBytes compresses objects of one family together. Objects of the same
 // kind and controller are similar, so they are one family.
-std::uint64_t CompressionGroupOf(std::string_view kind, const ObjectMeta& meta) {
+std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
 }
@@ -138,7 +137,7 @@ template <typename Value>
 StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole,
                            const Projector& project, KeptParts keep)
     : meta_(std::move(meta)), keeps_status_(keep.status) {
-  const std::uint64_t family = CompressionGroupOf(kind, meta_);
+  const std::uint64_t family = FamilyOf(kind, meta_);
   ShareOwners(family, meta_);
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
@@ -284,7 +283,7 @@ struct Store::State {
   bool synced = false;
 };
 
-std::shared_ptr<Store::State> Store::MakeState() { return std::make_shared<State>(); }
+Store::Store() : state_(std::make_shared<State>()) {}
 
 void Store::AddIndex(const std::string& name, IndexFunction function) {
   std::unique_lock lock(state_->mutex);

@@ -103,6 +103,8 @@ class Store {
   // that does not throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
+  Store();
+
   // Adds an index for ByIndex. Must be called before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
@@ -145,8 +147,7 @@ class Store {
 
  private:
   struct State;
-  std::shared_ptr<State> state_ = MakeState();
-  static std::shared_ptr<State> MakeState();
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace yad

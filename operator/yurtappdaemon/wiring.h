@@ -20,6 +20,8 @@ struct YurtAppDaemonOptions {
   PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
   std::string prefetch_image = kDefaultPrefetchImage;
   int workers = 4;  // number of daemons that are reconciled in parallel
+  // The maximum number or percentage of pools whose workloads may be deleted together. If more have to be deleted, the
+  // deletion waits until a user allows it. nullopt: no limit.
   std::optional<IntOrPercent> max_removals;
   RolloutListeners listeners;
 };

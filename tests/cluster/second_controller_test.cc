@@ -16,7 +16,7 @@ class MirrorControllerTest : public ClusterTest {
   void SetUp() override {
     ClusterTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    manager_ = std::make_unique<Manager>(plane().client(), ManagerOptions{});
+    manager_ = std::make_unique<Manager>(plane().client(), std::nullopt);
     AddMirrorController(*manager_, plane().client(), ns());
     runner_ = std::jthread([this](std::stop_token stop) { outcome_ = manager_->Run(stop); });
   }

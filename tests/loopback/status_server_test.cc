@@ -57,10 +57,10 @@ class StatusServerTest : public ::testing::Test {
  protected:
   void Start(StatusServerOptions options = {"127.0.0.1:0"}) {
     server_ = std::make_unique<StatusServer>(options);
-    server_->Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok"}; });
-    server_->Handle("/readyz", [] { return StatusServer::Reply{503, "text/plain; charset=utf-8", "not synced"}; });
+    server_->Handle("/healthz", [] { return StatusServer::Reply{200, "ok"}; });
+    server_->Handle("/readyz", [] { return StatusServer::Reply{503, "not synced"}; });
     server_->Handle("/throws", []() -> StatusServer::Reply { throw std::runtime_error("oh"); });
-    server_->Handle("/large", [] { return StatusServer::Reply{200, "text/plain", std::string(4'000'000, 'x')}; });
+    server_->Handle("/large", [] { return StatusServer::Reply{200, std::string(4'000'000, 'x'), "text/plain"}; });
     server_->Handle("/slow", [] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       return StatusServer::Reply{};

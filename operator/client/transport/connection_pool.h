@@ -36,8 +36,8 @@ class ConnectionPool {
   PooledConnection Take();
   // Puts a connection into the pool, after a response was read completely.
   void Put(PooledConnection connection);
-  // Drops all connections. Called after the server did not respond on one of them, because the others are probably also
-  // broken. Example: a load balancer has failed.
+  // Drops all connections. Called after the server did not respond on a pooled connection, because the other pooled
+  // connections are probably broken too, for example after a load balancer has failed.
   void Clear();
   // Returns the retire_at of a connection that is created now.
   SteadyTime RetireAt();

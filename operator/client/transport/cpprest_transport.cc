@@ -24,8 +24,9 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr int kMaxWriteAttempts = 64;  // more than the requests that can be in progress at the same time
-constexpr std::size_t kBuffered =
-    256u << 10;  // bytes that the kernel may buffer before a write to a connection that the server has closed fails
+// If the server has closed a connection, a write to the connection fails only after the kernel has buffered up to this
+// number of bytes.
+constexpr std::size_t kBuffered = 256u << 10;
 
 // The state that all requests to a server share. Open streams keep it alive.
 struct Server {

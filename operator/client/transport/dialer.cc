@@ -14,8 +14,8 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// If an address has failed and another one has responded, the latter is tried first for this time. After that, the
-// connections spread over all addresses again.
+// If an address fails, the address that responds instead is tried first for this time. Then the connections spread over
+// all addresses again.
 constexpr std::chrono::minutes kPreferredFor{10};
 
 tl::unexpected<Error> Unreachable(const std::string& target, const std::string& why) {

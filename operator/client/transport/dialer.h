@@ -39,7 +39,7 @@ class Dialer {
   Result<std::unique_ptr<Connection>> ConnectToAny(SteadyTime deadline, const std::stop_token& stop) const;
   Status StartTunnel(Connection& connection, SteadyTime deadline) const;
 
-  // The address that responded after another one had failed.
+  // The address that responded after an earlier address had failed.
   struct Preferred {
     SocketAddress address;
     SteadyTime until;

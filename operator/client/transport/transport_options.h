@@ -31,7 +31,8 @@ struct TransportOptions {
   // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,
   // and a request at that moment would fail.
   std::chrono::milliseconds max_idle = std::chrono::seconds(60);
-  // Tests replace it. The implementation with cpprestsdk does not use it.
+  // Resolves the name of the server or the proxy. Tests replace this function. The transport of cpprestsdk does not use
+  // it.
   std::function<Result<std::vector<SocketAddress>>(const std::string& host, const std::string& port,
                                                    SteadyTime deadline, const std::stop_token& stop)>
       resolve = Resolve;

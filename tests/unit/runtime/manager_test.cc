@@ -37,9 +37,9 @@ class ManagerTest : public ::testing::Test {
   }
 
   void Make(bool leader_election) {
-    ManagerOptions options;
-    if (leader_election) options.leader_election = LeaderElectionOptions{{"sys", "lead"}, "me"};
-    manager_ = std::make_unique<Manager>(client_, options, clock_);
+    std::optional<LeaderElectionOptions> election;
+    if (leader_election) election = LeaderElectionOptions{{"sys", "lead"}, "me"};
+    manager_ = std::make_unique<Manager>(client_, election, clock_);
   }
   void AddController(ReconcileFunction reconcile) {
     auto controller =
@@ -144,11 +144,10 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
 TEST_F(ManagerTest, RequestsForTheLeaseHaveTheTimeoutOfTheElector) {
   const auto transport = std::make_shared<testing::FakeTransport>();
   Client client(transport, {}, clock_);
-  ManagerOptions options;
-  options.leader_election = LeaderElectionOptions{{"sys", "lead"}, "me"};
-  Manager manager(client, options, clock_);
+  const LeaderElectionOptions election{{"sys", "lead"}, "me"};
+  Manager manager(client, election, clock_);
   const std::jthread thread([&](const std::stop_token& stop) { manager.Run(stop); });
-  EXPECT_EQ(transport->WaitForRequests(1).front().timeout, options.leader_election->renew_deadline / 2);
+  EXPECT_EQ(transport->WaitForRequests(1).front().timeout, election.renew_deadline / 2);
 }
 
 TEST_F(ManagerTest, LeaderRunnableStartsWithTheLeaseAndEndsBeforeItsRelease) {

@@ -153,7 +153,7 @@ TEST_F(ReflectorTest, ReflectorEndsAfterAMinuteOfListsOlderThanTheStore) {
   while (clock_.Now() - first < seconds(60)) {
     AwaitBackoff();
     EXPECT_FALSE(ended_);
-    EXPECT_THAT(reflector_->last_error(), HasSubstr("if this lasts for a minute, this process ends"));
+    EXPECT_THAT(reflector_->last_error(), HasSubstr("if this lasts for a minute, this process exits"));
     clock_.AdvanceToNextDeadline();
   }
   thread_.join();
