@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kName[] = "kubectl-yad";
 // Flux takes over the fields of each manager whose name begins with "kubectl", and then removes the fields that Git
-// lacks. With a name like this, a pause or a hold would end at Flux's next interval.
+// lacks. So with the name "kubectl-yad", a pause or a hold would end at Flux's next interval.
 constexpr char kFieldManager[] = "yad";
 
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {

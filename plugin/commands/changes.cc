@@ -71,7 +71,7 @@ namespace {
 bool HasStopped(const Json& daemon) {
   const Json* progressing = FindCondition(daemon, kProgressingCondition);
   return progressing != nullptr && StringAt(*progressing, {"status"}) == "False" &&
-         !StringAt(daemon, {"status", "updateRevision"}).empty();  // Only OpenYurt leaves it out.
+         !StringAt(daemon, {"status", "updateRevision"}).empty();  // The status of OpenYurt has no updateRevision.
 }
 
 // Returns the number of Ready pools of each revision.
@@ -83,9 +83,8 @@ std::map<std::string, int> ReadyPools(const Json& daemon) {
   return ready;
 }
 
-// Returns the revision to restore after failures have stopped the rollout, when the previous revision may have failed
-// too: the revision other than `spec` on which most pools are Ready. If no pool is Ready, returns currentRevision.
-// Returns nullptr if the history has no such revision.
+// Returns the revision to restore after failures have stopped the rollout: the revision on which most pools are Ready,
+// except `spec`. If no pool is Ready, returns currentRevision. Returns nullptr if the history lacks this revision.
 const RevisionEntry* TargetOfStoppedRollout(const Json& daemon, const std::vector<RevisionEntry>& revisions,
                                             const RevisionEntry* spec) {
   std::map<std::string, int> ready = ReadyPools(daemon);

@@ -26,14 +26,14 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
 // Returns the names of the groups with approval Manual, in the order of the spec.
 std::vector<std::string> ManualGroups(const Json& daemon);
 
-// Returns the revision that an undo restores. `number` is a revision number, or 0. 0 selects:
-// - If condition Progressing is False, because the previous revision may have failed too: the revision other than that
-//   of the spec on which most pools are Ready. If no pool is Ready, status.currentRevision.
-// - Otherwise, or if there is no such revision: the newest revision that is not marked as failed, from the previous
-//   revision backwards. If all of them are marked, the previous revision.
-// The previous revision is:
-// - If the newest revision equals the spec: the revision before it.
-// - Otherwise: the newest revision. The spec is then invalid, or the operator has not stored its revision yet.
+// Returns the revision that an undo restores. If `number` is not 0, this is the revision with this number. If it is 0:
+// - If condition Progressing is False, the previous revision may have failed too. The result is the revision on which
+//   most pools are Ready, except the revision of the spec. If no pool is Ready, the result is status.currentRevision.
+// - Otherwise, or if the history lacks this revision, the result is the newest revision that is not marked as failed,
+//   beginning with the previous revision. If all of them are marked, the result is the previous revision.
+//
+// If the newest revision equals the spec, the previous revision is the revision before it. Otherwise, it is the newest
+// revision: the spec is invalid, or the operator has not stored the revision of the spec yet.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false

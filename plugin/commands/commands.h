@@ -48,8 +48,8 @@ Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  //
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
-// Prints the completions of the last argument, which is the beginning of a word. The format is the cobra library's: one
-// completion per line. kubectl and the completion scripts call this command. If the cluster does not respond, the
+// Prints the completions of the last argument, which is the beginning of a word. As in programs that use cobra, each
+// line has one completion. kubectl and the completion scripts call this command. If the cluster does not respond, the
 // completions do not include names of objects.
 int RunComplete(const std::vector<std::string>& arguments, Console& console);
 

@@ -11,8 +11,8 @@
 namespace yad {
 
 // Returns the value of --operator-namespace if it is set. Otherwise, returns the namespace of the operator's
-// Deployment, which has the labels of the chart. Fails if Deployments can't be listed, or if there is not exactly one
-// such namespace. The error message then suggests the flag.
+// Deployment, which has the label of the operator's chart. Fails if Deployments can't be listed, or if no namespace or
+// several namespaces have Deployments with this label. The error message then suggests the flag.
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 

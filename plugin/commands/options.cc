@@ -204,15 +204,15 @@ class Parser {
         Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Revision(undo, "--to-revision",
-             "Number of the revision to restore. Default: 0, the previous one that has not failed. If the rollout has "
-             "stopped, the one on which most other pools are Ready.");
+             "Number of the revision to restore. Default: 0, the newest earlier revision that has not failed. If the "
+             "rollout has stopped, the other revision on which most pools are Ready.");
     Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});
 
-    CLI::App* pause = AddForDaemon(Command::kPause, "pause",
-                                   "Pause the rollout: until resume, no pool is updated to another revision",
-                                   "  kubectl yad pause web");
+    CLI::App* pause =
+        AddForDaemon(Command::kPause, "pause", "Pause the rollout: no pool is updated to another revision until resume",
+                     "  kubectl yad pause web");
     Output(pause, {"json", "yaml", "name"});
 
     CLI::App* resume = AddForDaemon(Command::kResume, "resume", "End a pause", "  kubectl yad resume web");
@@ -266,7 +266,7 @@ class Parser {
   // Adds the commands that control when the update of a pool may start.
   void AddGates() {
     CLI::App* hold = Add(Command::kHold, "hold",
-                         "Hold a pool: until release, no update of the pool starts (updateStrategy RollingUpdate)",
+                         "Hold a pool: no update of the pool starts until release (updateStrategy RollingUpdate)",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
     Parsed(hold, "--reason", "TEXT", HoldReasonValue, options_.reason,
@@ -294,7 +294,7 @@ class Parser {
 
   void AddFreeze() {
     CLI::App* freeze = Add(Command::kFreeze, "freeze",
-                           "Freeze updates: until unfreeze or a given time, no update of any YurtAppDaemon starts",
+                           "Freeze updates: no update of any YurtAppDaemon starts until unfreeze or a given time",
                            "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
                            "  kubectl yad freeze --reason='incident 42' --until=12h");
     Parsed(freeze, "--reason", "TEXT", FreezeReasonValue, options_.reason,

@@ -76,7 +76,7 @@ struct PluginOptions {
   bool failing = false;                  // for simulate: every update fails
   std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
   std::optional<std::chrono::milliseconds>
-      duration;                        // for simulate: of one update; nullopt: like the pool's last update
+      duration;                        // for simulate: of an update; nullopt: as long as the pool's last update
   std::optional<double> failure_rate;  // for simulate: from 0 to 1
   int runs = 100;                      // for simulate, with failure_rate
   std::uint64_t seed = 1;              // for simulate, with failure_rate

@@ -11,10 +11,10 @@ namespace yad {
 
 struct PoolOpening {
   std::string name;
-  std::vector<std::string> zones;  // time zones of its windows; without windows, the zone of the pool
+  std::vector<std::string> zones;  // the time zones of the windows; without windows, the time zone of the pool
   std::string from;                // the object that sets the windows: "daemon", "pool" or "none"
   WindowState state;
-  bool held = false;  // true: its annotations about windows are invalid
+  bool held = false;  // true: the pool's annotations about windows are invalid
   std::string fault;
 };
 

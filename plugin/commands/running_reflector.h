@@ -31,7 +31,7 @@ class RunningReflector {
   // Returns whether the first list has succeeded or failed.
   bool answered() const { return synced() || !error().empty(); }
   const Store& store() const { return store_; }
-  // Returns an Error after the reflector has ended, which it does only as Reflector::Run describes.
+  // Returns an Error after the reflector has ended. Reflector::Run describes when it ends.
   Status ended() const {
     return ended_.With([](const Status& value) { return value; });
   }

@@ -19,7 +19,7 @@ struct SimulationOptions {
   std::chrono::seconds duration{120};                     // from a write of a workload until it is healthy
   std::map<std::string, std::chrono::seconds> durations;  // by pool; the other pools have `duration`
   bool failing = false;                                   // no pool becomes healthy on the spec's revision
-  std::set<std::string> failing_pools;                    // the same, but only for these pools
+  std::set<std::string> failing_pools;                    // pools that do not become healthy on the spec's revision
 };
 
 struct SimulatedPool {
@@ -64,8 +64,8 @@ struct Simulation {
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
 
 // Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState. The name "Complete" means
-// that the operator sets condition Complete to True. If it sets it to False, because pools are held, in the partition,
-// or all offline, the result is the reason of the condition, such as "PoolsHeld".
+// that the operator sets condition Complete to True. If pools are held, in the partition, or all offline, the operator
+// sets the condition to False. The result is then the reason of the condition, such as "PoolsHeld".
 std::string EndOf(const Simulation& simulation);
 
 // Returns the duration of each pool's last update, from its start until the pool was healthy. Omits a pool if the

@@ -13,6 +13,10 @@
 namespace yad {
 namespace {
 
+// The command that writes a snapshot, for messages.
+constexpr char kSnapshotCommand[] =
+    "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
+
 // Returns the type of an object; nullptr if simulations do not need objects of its type.
 const ResourceType* TypeOfObject(const Json& object) {
   static const std::array<const ResourceType*, 7> kTypes{

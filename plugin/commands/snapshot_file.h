@@ -12,10 +12,6 @@
 
 namespace yad {
 
-// The command that writes a snapshot, for messages.
-inline constexpr char kSnapshotCommand[] =
-    "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
-
 // An ObjectReader that reads from one file. Ignores objects of types that simulations do not need.
 class SnapshotFile : public ObjectReader {
  public:
@@ -32,8 +28,8 @@ class SnapshotFile : public ObjectReader {
                                  const std::string& label_selector) override;
   Result<std::vector<Json>> ListNodePools() override;
 
-  // Finds the YurtAppDaemon with this name and returns its namespace. Looks only in namespace `ns`, unless `ns` is "".
-  // Fails if the file has no YurtAppDaemon of this name, or if several namespaces have one.
+  // Returns the namespace of the YurtAppDaemon with this name. If `ns` is not "", considers only namespace `ns`. Fails
+  // if the file has no YurtAppDaemon of this name, or if several namespaces have a YurtAppDaemon of this name.
   Result<std::string> NamespaceOf(const std::string& name, const std::string& ns) const;
   // Checks that the spec of this YurtAppDaemon in the file is valid.
   Status CheckSpec(const ObjectKey& key) const;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace yad {
 namespace {
@@ -22,6 +23,16 @@ bool IsJson(const std::string& content_type) {
   return type.substr(0, type.find_last_not_of(' ') + 1) == "application/json";
 }
 
+// Compares two strings. The time depends only on their length, so that an attacker can't guess the token character by
+// character.
+bool SameSecret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  volatile unsigned char difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference = static_cast<unsigned char>(difference | (static_cast<unsigned>(a[i]) ^ static_cast<unsigned>(b[i])));
+  return difference == 0;
+}
+
 }  // namespace
 
 Result<std::string> NewToken() {
@@ -35,14 +46,6 @@ Result<std::string> NewToken() {
     token += kDigits[byte & 15];
   }
   return token;
-}
-
-bool SameSecret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  volatile unsigned char difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    difference = static_cast<unsigned char>(difference | (static_cast<unsigned>(a[i]) ^ static_cast<unsigned>(b[i])));
-  return difference == 0;
 }
 
 Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& address) {

@@ -4,7 +4,6 @@
 #define PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 
 #include <string>
-#include <string_view>
 
 #include "operator/base/error.h"
 #include "plugin/dashboard/http_server.h"
@@ -19,9 +18,6 @@ struct OwnAddress {
 
 // Returns 32 random bytes from the kernel as hexadecimal digits.
 Result<std::string> NewToken();
-// Compares two strings. The time depends only on their length, so that an attacker can't guess the token character by
-// character.
-bool SameSecret(std::string_view a, std::string_view b);
 
 // A request that has passed the checks.
 struct CheckedRequest {

@@ -38,7 +38,7 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
 bool IsOfType(const Json& object, const ResourceType& type);
 
 // Returns the objects with the group and kind of this type, in any version. Sets `skipped`, unless it is nullptr, to
-// the number of other objects. Fails if there is no object of the type, or if one has no name.
+// the number of other objects. Fails if there is no object of the type, or if an object of the type has no name.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t* skipped = nullptr);
 

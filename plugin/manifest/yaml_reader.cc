@@ -103,7 +103,8 @@ class Converter {
   }
 
  private:
-  // Counts a value, and one level as long as it exists. A value that contains an alias of itself has no end.
+  // Counts one value. While this object exists, also counts one level, because a value that contains an alias of itself
+  // has no end.
   class Level {
    public:
     Level(Converter& converter, const YAML::Node& node) : depth_(converter.depth_) {

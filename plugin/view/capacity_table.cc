@@ -61,8 +61,7 @@ void Append(std::vector<std::string>& lines, const Table& table) {
   table.AppendTo(lines);
 }
 
-}  // namespace
-
+// Returns a description such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler) {
   std::map<std::string, std::size_t> pods;
   std::map<std::string, bool> standby;
@@ -81,6 +80,8 @@ std::string DescribeShortages(const Json& autoscaler) {
   return text;
 }
 
+// Returns a description such as "Ready=False (HostNetwork)" of the conditions that report a problem. Omits condition
+// Short, which DescribeShortages describes.
 std::string DescribeConditions(const Json& autoscaler) {
   std::string text;
   for (const Json& condition : ListAt(autoscaler, {"status", "conditions"})) {
@@ -91,6 +92,8 @@ std::string DescribeConditions(const Json& autoscaler) {
   }
   return text;
 }
+
+}  // namespace
 
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now) {
   Table table({"NAME", "POOL", "MODE", "LEASED", "IDLE", "INUSE", "JOINING", "RELEASING", "QUARANTINED", "STANDBY",

@@ -13,11 +13,6 @@ namespace yad {
 
 // The objects need not be valid.
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
-// Returns a description such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
-std::string DescribeShortages(const Json& autoscaler);
-// Returns a description such as "Ready=False (HostNetwork)" of the conditions that report a problem. Omits condition
-// Short, which DescribeShortages describes.
-std::string DescribeConditions(const Json& autoscaler);
 
 // Returns a table of the leased Nodes in `nodes`. `pods` maps the uids of pods to their names. It may lack some pods.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,

@@ -39,8 +39,8 @@ Console StandardConsole();
 // Makes text from a cluster safe for a terminal. Control characters become spaces, because they could move the cursor.
 std::string Printable(std::string_view text);
 
-// Redirects the warnings of this thread to another stream as long as it exists. The dashboard runs several commands at
-// the same time with one Client, and the warnings belong to the output of their command.
+// While an object of this class exists, PrintWarning prints the warnings of its thread to another stream. The dashboard
+// runs several commands at the same time with one Client, and the warnings belong to the output of their command.
 class WarningsOfThread {
  public:
   explicit WarningsOfThread(std::ostream& to);
@@ -52,8 +52,8 @@ class WarningsOfThread {
   std::ostream* const before_;
 };
 
-// Prints a warning of the apiserver: to the stream of this thread's WarningsOfThread, or to `otherwise` if there is
-// none.
+// Prints a warning of the apiserver to the stream of this thread's WarningsOfThread, or to `otherwise` if the thread
+// has no WarningsOfThread.
 void PrintWarning(const std::string& text, std::ostream& otherwise);
 
 }  // namespace yad

@@ -21,7 +21,7 @@ std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // a temporary would not 
 std::string WhyNotReady(const PoolStatusView& pool);
 
 inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
-// `wide` adds columns; SERVICE only if a pool has one. The table has at most `most` rows.
+// `wide` adds columns. It adds column SERVICE only if a pool has a Service. The table has at most `most` rows.
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);

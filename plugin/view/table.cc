@@ -20,6 +20,16 @@ std::string Line(const std::vector<std::string>& row, const std::vector<std::siz
   return line;
 }
 
+// Returns the escape sequence that starts the colour of a pool's phase; "" if the phase has no colour.
+std::string ColourOf(const std::string& phase) {
+  if (phase == "Ready") return "\x1b[32m";
+  if (phase == "Failed") return "\x1b[31m";
+  if (phase == "Offline" || phase == "Removing") return "\x1b[2m";
+  if (phase == "Updating" || phase == "Unhealthy" || phase == "Soaking" || phase == "Verifying" || phase == "Pending")
+    return "\x1b[33m";
+  return "";
+}
+
 }  // namespace
 
 void Table::Add(std::vector<std::string> row) {
@@ -80,15 +90,6 @@ std::vector<std::string> Table::LinesFor(const Screen& screen, std::size_t colou
     lines.push_back(std::move(line));
   }
   return lines;
-}
-
-std::string ColourOf(const std::string& phase) {
-  if (phase == "Ready") return "\x1b[32m";
-  if (phase == "Failed") return "\x1b[31m";
-  if (phase == "Offline" || phase == "Removing") return "\x1b[2m";
-  if (phase == "Updating" || phase == "Unhealthy" || phase == "Soaking" || phase == "Verifying" || phase == "Pending")
-    return "\x1b[33m";
-  return "";
 }
 
 }  // namespace yad

@@ -26,7 +26,7 @@ class Table {
   // Adds the result of Lines() to `lines`.
   void AppendTo(std::vector<std::string>& lines) const;
   // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the
-  // lines are truncated. In column `coloured`, each text is printed in the colour that ColourOf returns for it.
+  // lines are truncated. Column `coloured`, if the table has it, contains the phases of pools, which have colours.
   std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
 
  private:
@@ -36,8 +36,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Returns the escape sequence that starts the colour of a pool's phase; "" if the phase has no colour.
-std::string ColourOf(const std::string& phase);
 inline constexpr char kNoColour[] = "\x1b[0m";
 
 }  // namespace yad
