@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Demonstrates the operator on a real control plane, and checks that each step has the expected result.
 #
-#   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each was verified
-#   hack/demo.sh stop DIR           end the programs that KEEP=1 left running in DIR
+#   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each check succeeds
+#   hack/demo.sh stop DIR           stop the programs that KEEP=1 left running in DIR
 #
 # KEEP=1 leaves everything running at the end, and prints how to use it.
 set -euo pipefail
@@ -11,8 +11,8 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SAMPLES=docs/samples
 RELEASE=yurtappdaemon-operator
 NAMESPACE=yurtappdaemon-system
-MARKER=.made-by-demo.sh # in the folder that the demo makes; "stop" deletes no other
-PATIENCE=${DEMO_PATIENCE:-90} # seconds for one condition; usually one or two are enough
+MARKER=.made-by-demo.sh # a file in the folder of a demo; "stop" deletes only folders with this file
+PATIENCE=${DEMO_PATIENCE:-90} # the timeout of one check, in seconds; most checks succeed within two seconds
 
 # --- output ------------------------------------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ kubectl() {
   if [ "$1" = yad ]; then command kubectl "$@"; else command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; fi
 }
 
-# Keeps helm from writing into the user's own folders.
+# Runs helm with its files in $DIR, so that it does not write into the folders of the user.
 helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
 
 # show ARGUMENT...: prints a kubectl command line, runs it, and prints its output.
@@ -53,7 +53,7 @@ seen() {
     if [ -n "$OPERATOR_PID" ] && ! kill -0 "$OPERATOR_PID" 2>/dev/null; then
       give_up "$what: the operator has exited"
     fi
-    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: not true within $PATIENCE s"
+    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: the check did not succeed within $PATIENCE s"
     sleep 0.2
   done
   printf '   %s✔%s %s\n' "$green" "$plain" "$what"
@@ -109,8 +109,7 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# Makes the webhook's Service point to this machine. The operator runs here, because there is no kubelet to run its
-# pods.
+# Makes the webhook's Service point to this machine. The operator runs here, because no kubelet runs its pods.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
@@ -225,7 +224,7 @@ show get nodes -L apps.openyurt.io/nodepool
 
 tell "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
 sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
-seen "the apiserver rejects it, and names the fields to fix" refused "$DIR/mistake.yaml"
+seen "the apiserver rejects it, and names the fields to fix" is_rejected "$DIR/mistake.yaml"
 sed 's/^/     /' "$DIR/last-check"
 
 tell "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
@@ -233,16 +232,16 @@ tolerate its taint."
 show apply -f "$SAMPLES/deployment.yaml"
 seen "one Deployment in each of the three pools, two Ready pods each, on that pool's nodes" \
   pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai
-seen "the status of the YurtAppDaemon reports it: 3 pools, 3 updated, 3 ready" status_says web 3
+seen "the status of the YurtAppDaemon reports 3 pools, 3 updated, 3 ready" status_says web 3
 show get yurtappdaemon web
 show get deployments -l app=web -L apps.openyurt.io/pool-name
 show get pods -l app=web -o wide
 
-tell "A StatefulSet in every pool" "The same with a StatefulSet, which gives its pods stable names."
+tell "A StatefulSet in every pool" "A second YurtAppDaemon creates a StatefulSet in each pool. A StatefulSet gives its pods stable names."
 show apply -f "$SAMPLES/statefulset.yaml"
 seen "one StatefulSet in each of the three pools, one Ready pod each, on that pool's nodes" \
   pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai
-seen "the status of the YurtAppDaemon reports it" status_says cache 3
+seen "the status of the YurtAppDaemon reports 3 pools, 3 updated, 3 ready" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
 tell "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
@@ -255,7 +254,7 @@ YAML
 two_nodes shenzhen
 show get nodepool shenzhen --show-labels
 seen "shenzhen has its Deployment, and its pods are Ready" pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai shenzhen
-seen "and its StatefulSet" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
+seen "shenzhen has its StatefulSet, and its pods are Ready" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 show get yurtappdaemons
 
 tell "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
@@ -278,7 +277,7 @@ seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou ng
 gone=$(kubectl get statefulsets -l app=cache,apps.openyurt.io/pool-name=shanghai -o jsonpath='{.items[0].metadata.name}')
 before=$(identity statefulsets cache shanghai)
 show delete "statefulset/$gone"
-seen "shanghai has a StatefulSet again, a new one" recreated statefulsets cache shanghai "$before"
+seen "shanghai has a new StatefulSet" recreated statefulsets cache shanghai "$before"
 seen "all Deployments have their pods" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
 seen "all StatefulSets have their pods" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 
@@ -286,7 +285,7 @@ tell "A pool is no longer selected" "A user removes the label of a NodePool. The
 before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
 show label nodepool beijing example.com/tier-
 seen "beijing has no pods of web, and the other pools have their pods" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
-seen "the same is true for cache" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
+seen "beijing has no pods of cache, and the other pools have their pods" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
 seen "the other pools' Deployments are the same objects as before" [ "$before" = \
   "$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)" ]
 seen "the status counts three pools" status_says web 3
@@ -345,7 +344,7 @@ items:
     containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
 YAML
 seen "the pod waits for a node" waits_for_node night-report
-seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
+seen "the pod runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
 seen "the lease shows that the node is in use" lease_is spare-1 InUse
 seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
 show yad capacity
@@ -371,7 +370,7 @@ seen "shenzhen waits for its window" waits_for web shenzhen Window
 show yad pools web -o wide
 show yad windows web
 seen "the window opens, and shenzhen is updated" image_is deployments web shenzhen nginx:1.30
-seen "its check has passed, too" check_passed smoke shenzhen
+seen "the check of shenzhen has passed" check_passed smoke shenzhen
 seen "shanghai still has the old version" image_is deployments web shanghai nginx:1.29
 show yad release shanghai
 seen "shanghai is updated, and the rollout is complete" progress_is web True RolloutComplete
@@ -386,11 +385,11 @@ before=$(generation_of web shanghai)
 set_version nginx:1.31 32Mi
 seen "the check of the next version fails, and the rollout is rolled back" progress_is web False RolledBack
 seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.30
-seen "shanghai never got that version" [ "$(generation_of web shanghai)" = "$before" ]
+seen "shanghai was never updated to that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
 tell "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
-seen "it is not leased any more" lease_is spare-1 ""
+seen "spare-1 is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
 
@@ -404,4 +403,4 @@ if [ "${KEEP:-}" = 1 ]; then
   show apply -f "$SAMPLES/deployment.yaml" -f "$SAMPLES/statefulset.yaml"
   seen "they run in three pools" status_says web 3
 fi
-printf '\n%sAll statements were true. The demo took %d s.%s\n' "$bold$green" $SECONDS "$plain"
+printf '\n%sAll checks have succeeded. The demo took %d s.%s\n' "$bold$green" $SECONDS "$plain"
