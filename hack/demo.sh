@@ -19,10 +19,10 @@ PATIENCE=${DEMO_PATIENCE:-90} # the timeout of one check, in seconds; most check
 bold='' dim='' green='' red='' plain=''
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; fi
 
-chapter=0
-tell() { # TITLE [SENTENCE]
-  chapter=$((chapter + 1))
-  printf '\n%s%d. %s%s\n' "$bold" $chapter "$1" "$plain"
+steps=0
+step() { # TITLE [SENTENCE]
+  steps=$((steps + 1))
+  printf '\n%s%d. %s%s\n' "$bold" $steps "$1" "$plain"
   [ -z "${2:-}" ] || fold -s -w 110 <<<"$2" | sed 's/^/   /'
 }
 
@@ -197,13 +197,13 @@ trap 'exit 143' TERM
 
 # --- the steps ---------------------------------------------------------------------------------------------------------
 
-tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK simulates the nodes: \
+step "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK simulates the nodes: \
 their pods run no code, but all other programs are real."
 "$HERE/cluster.sh" start "$DIR" >/dev/null
 : >"$DIR/$MARKER"
 show version
 
-tell "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
+step "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \
@@ -214,7 +214,7 @@ lead_service_here
 start_operator
 seen "the operator reports that it is ready: the apiserver trusts its webhook" operator_ready
 
-tell "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
+step "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
 show apply -f "$SAMPLES/nodepools.yaml"
 for pool in beijing hangzhou shanghai; do two_nodes $pool; done
 for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" node_is_ready $pool; done
@@ -222,12 +222,12 @@ for pool in beijing hangzhou shanghai; do seen "$pool counts its nodes" pool_cou
 show get nodepools
 show get nodes -L apps.openyurt.io/nodepool
 
-tell "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
+step "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
 sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
 seen "the apiserver rejects it, and names the fields to fix" is_rejected "$DIR/mistake.yaml"
 sed 's/^/     /' "$DIR/last-check"
 
-tell "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
+step "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
 tolerate its taint."
 show apply -f "$SAMPLES/deployment.yaml"
 seen "one Deployment in each of the three pools, two Ready pods each, on that pool's nodes" \
@@ -237,14 +237,14 @@ show get yurtappdaemon web
 show get deployments -l app=web -L apps.openyurt.io/pool-name
 show get pods -l app=web -o wide
 
-tell "A StatefulSet in every pool" "A second YurtAppDaemon creates a StatefulSet in each pool. A StatefulSet gives its pods stable names."
+step "A StatefulSet in every pool" "A second YurtAppDaemon creates a StatefulSet in each pool. A StatefulSet gives its pods stable names."
 show apply -f "$SAMPLES/statefulset.yaml"
 seen "one StatefulSet in each of the three pools, one Ready pod each, on that pool's nodes" \
   pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai
 seen "the status of the YurtAppDaemon reports 3 pools, 3 updated, 3 ready" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
-tell "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
+step "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
 kubectl create -f - >/dev/null <<YAML
 apiVersion: apps.openyurt.io/v1beta1
 kind: NodePool
@@ -257,7 +257,7 @@ seen "shenzhen has its Deployment, and its pods are Ready" pods_run deployments 
 seen "shenzhen has its StatefulSet, and its pods are Ready" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 show get yurtappdaemons
 
-tell "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
+step "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
 before=$(identity deployments web beijing)
 show patch yurtappdaemon web --type=json \
   -p '[{"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"nginx:1.28"}]'
@@ -270,7 +270,7 @@ seen "the Deployments are the same objects as before: updated, not replaced" \
 show get yurtappdaemon web -o wide
 show get controllerrevisions -l apps.openyurt.io/yurtappdaemon-revision=true
 
-tell "A workload is changed by hand" "A user edits a workload of one pool, and deletes a workload of another pool."
+step "A workload is changed by hand" "A user edits a workload of one pool, and deletes a workload of another pool."
 broken=$(kubectl get deployments -l app=web,apps.openyurt.io/pool-name=hangzhou -o jsonpath='{.items[0].metadata.name}')
 show set image "deployment/$broken" web=nginx:broken
 seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
@@ -281,7 +281,7 @@ seen "shanghai has a new StatefulSet" recreated statefulsets cache shanghai "$be
 seen "all Deployments have their pods" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
 seen "all StatefulSets have their pods" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 
-tell "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes only the workloads of this pool."
+step "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes only the workloads of this pool."
 before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
 show label nodepool beijing example.com/tier-
 seen "beijing has no pods of web, and the other pools have their pods" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
@@ -291,7 +291,7 @@ seen "the other pools' Deployments are the same objects as before" [ "$before" =
 seen "the status counts three pools" status_says web 3
 show get yurtappdaemons
 
-tell "A bad version, and a site that is offline" "The operator now updates one site after the other, and rolls back \
+step "A bad version, and a site that is offline" "The operator now updates one site after the other, and rolls back \
 when one fails. The new version requests more memory than any node has, and shenzhen has lost its connection."
 cut_off shenzhen
 seen "the pool counts its nodes as lost" pool_counts shenzhen 0 2
@@ -315,7 +315,7 @@ seen "shenzhen is online again, and its pods run the new version" pods_run deplo
 seen "the status counts three pools" status_says web 3
 show yad pools web
 
-tell "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
+step "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
 releases it when it is idle."
 show apply -f - <<'YAML'
 apiVersion: v1
@@ -351,7 +351,7 @@ show yad capacity
 show delete pod night-report
 seen "the node is idle, and the operator releases it" lease_is spare-1 Releasing
 
-tell "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
+step "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
 allows updates only from the next minute on. A Job in each pool tests the new version before the next pool gets it."
 show yad hold shanghai --reason "stocktaking"
 opens_soon shenzhen
@@ -388,18 +388,18 @@ seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.
 seen "shanghai was never updated to that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
+step "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
 seen "spare-1 is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
 
-tell "The YurtAppDaemons are deleted" "Their workloads and pods are deleted with them."
+step "The YurtAppDaemons are deleted" "Their workloads and pods are deleted with them."
 show delete yurtappdaemons web cache
 seen "no Deployment, StatefulSet, ReplicaSet, ControllerRevision or pod is left" nothing_left
 show get deployments,statefulsets,controllerrevisions,pods
 
 if [ "${KEEP:-}" = 1 ]; then
-  tell "The samples again" "They stay, because KEEP=1 is set."
+  step "The samples again" "They stay, because KEEP=1 is set."
   show apply -f "$SAMPLES/deployment.yaml" -f "$SAMPLES/statefulset.yaml"
   seen "they run in three pools" status_says web 3
 fi
