@@ -112,7 +112,7 @@ void Webhook(Bench& bench) {
     TransportOptions options;
     options.server = "https://localhost:" + std::to_string(port);
     options.ca_pem = setup.ca_pem();
-    return MakeBeastTransport(options);
+    return MakeBareTransport(options);
   };
   // The input of the validating webhook is the output of the mutating webhook.
   Json daemon = Daemon("till", {"shops"});
