@@ -94,7 +94,7 @@ pid_t Cluster::PidOf(const std::string& program) const {
   return std::atoi(testing::ReadFile(plane_.dir() + "/" + program + ".pid").c_str());
 }
 
-std::vector<testing::AuditedRequest> Cluster::AskedSince(const WallTime& since) {
+std::vector<testing::AuditedRequest> Cluster::RequestsSince(const WallTime& since) {
   return plane_.RequestsOf("default", kAccount, since);
 }
 

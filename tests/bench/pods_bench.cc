@@ -113,7 +113,7 @@ class Pods {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));
     const double used = CpuSeconds(operator_->pid()) - cpu;
     std::size_t all = 0, daemon = 0, pools = 0;
-    for (const testing::AuditedRequest& request : cluster_.AskedSince(since)) {
+    for (const testing::AuditedRequest& request : cluster_.RequestsSince(since)) {
       if (request.verb == "get" || request.verb == "list" || request.verb == "watch") continue;
       ++all;
       daemon += request.resource == kYurtAppDaemonType.resource;
