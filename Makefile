@@ -9,7 +9,7 @@ IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\
 # The test programs of tests/CMakeLists.txt: one program for each folder of unit tests, and one program each for
 # loopback, cluster and chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
-# The unit tests that run under TSan, except:
+# The unit tests that run under TSan. These tests do not:
 # - api and workload: pure functions
 # - capacity: one key, so its reconciles never run at the same time
 # - plugin: its only other thread is an Informer, which the tests of runtime cover
@@ -33,7 +33,8 @@ FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # The progress that ninja prints: finished steps, all steps, and the seconds since the start.
 export NINJA_STATUS ?= [%f/%t, %e s] $()
-# The weights of the parts of the tests: 2 for unit tests, and 1 for loopback tests, which mostly wait.
+# ctest runs tests in parallel up to this sum of their weights (PROCESSORS in tests/CMakeLists.txt). A part of the unit
+# tests has the weight 2, and a part of the loopback tests, which mostly wait, has the weight 1.
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((2 * $(JOBS) + 2)))
 export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1:malloc_context_size=6
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
@@ -57,8 +58,8 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 # Each run of `make test` tries the same inputs, so that the fuzzers fail only because of a change.
 test: export FUZZ_SEED = 1
 test: FUZZ_SECONDS = 5
-# `make test` builds the image on this machine's Debian, whose compiler has already compiled the product. Without other
-# targets, `make test-image` builds it on the Debian of a release.
+# In `make test`, the base of the image is this machine's Debian, because ccache then has the results of its compiler. In
+# `make test-image`, the base is the Debian of a release.
 test: export IMAGE_DEBIAN = $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## all checks that must pass
 

@@ -2,8 +2,8 @@
 # Installs axe-core, which finds problems for users of screen readers and keyboards. The test of the dashboard's page
 # uses it. The file stays in the user's cache folder; hack/axe-requirements.txt has its version.
 #
-#   hack/axe.sh         downloads axe.min.js from PyPI, unless the file is there
-#   hack/axe.sh path    prints the path of axe.min.js; fails if the file is not there
+#   hack/axe.sh         downloads axe.min.js from PyPI, unless the cache folder has it
+#   hack/axe.sh path    prints the path of axe.min.js; fails if the cache folder does not have it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -3,9 +3,11 @@
 
     hack/dashboard-picture.py [PROGRAMS] [FOLDER]
 
-PROGRAMS is the folder of yurtappdaemon-operator and kubectl-yad (build/release/bin), FOLDER gets the figures. The
-script starts a control plane with hack/cluster.sh, the operator and the dashboard, makes 60 pools, and stops in the
-middle of a rollout. page_svg.py converts the page in Chromium to SVG. This takes about three minutes.
+PROGRAMS is the folder of yurtappdaemon-operator and kubectl-yad (default: build/release/bin). FOLDER is the folder for
+the figures (default: docs/figures).
+
+The script starts a control plane with hack/cluster.sh, the operator and the dashboard, creates 60 pools, and stops in
+the middle of a rollout. page_svg.py converts the page in Chromium to SVG. This takes about three minutes.
 
 It needs `make build`, `make assets`, and `hack/packages.sh browser`. KWOK simulates the kubelets, except for the new
 pods in STARTING, which do not start, and in FAILING, where this script reports that the image can't be pulled.

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# The checks of the cluster's state that hack/demo.sh sources. They read $DIR, and succeed if the statement is true now.
-# shellcheck shell=bash pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly
-# one workload in each of these pools and no workload in other pools, all pods are Ready with that image, and each pod
-# runs on a node of its own pool.
+# Functions that check the state of the cluster, for hack/demo.sh, which sources this file. A check succeeds if its
+# statement is true now.
+# shellcheck shell=bash
+
+# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly one workload in each of
+# these pools and no workload in other pools, all pods are Ready with that image, and each pod runs on a node of its own
+# pool.
 pods_run() {
   local kind=$1 daemon=$2 pods=$3 image=$4
   shift 4
@@ -60,16 +63,19 @@ progress_is() {
     | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
                                 and .observedGeneration == $generation)'
 }
+
 # waits_for DAEMON POOL REASON: succeeds if the update of the pool waits for this reason.
 waits_for() {
   kubectl get yurtappdaemon "$1" -o json |
     jq -e --arg pool "$2" --arg reason "$3" 'any(.status.pools[]; .name == $pool and .waitingFor == $reason)'
 }
+
 # check_passed CHECK POOL: succeeds if the Job of the check is Complete in that pool.
 check_passed() {
   kubectl get jobs -l "apps.openyurt.io/check=$1,apps.openyurt.io/pool-name=$2" -o json |
     jq -e '(.items | length) == 1 and any(.items[0].status.conditions[]?; .type == "Complete" and .status == "True")'
 }
+
 # opens_soon POOL: gives the pool an update window that opens at the start of a minute, 15 to 75 seconds from now.
 opens_soon() {
   local opens
@@ -121,10 +127,11 @@ nothing_left() {
 
 established() { kubectl wait --for=condition=Established --timeout=1s crd/yurtappdaemons.apps.openyurt.io crd/nodepools.apps.openyurt.io; }
 node_is_ready() { kubectl wait --for=condition=Ready --timeout=1s node -l "apps.openyurt.io/nodepool=$1"; }
-refused() {
-  local answer
-  if answer=$(kubectl apply -f "$1" 2>&1); then return 1; fi
-  echo "$answer"
-  [[ $answer == *'spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value'* ]]
+# is_rejected FILE: succeeds if the apiserver rejects the file, and the message has the invalid field.
+is_rejected() {
+  local output
+  if output=$(kubectl apply -f "$1" 2>&1); then return 1; fi
+  echo "$output"
+  [[ $output == *'spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value'* ]]
 }
 operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }

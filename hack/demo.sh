@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Demonstrates the operator on a real control plane, and checks that each step has the expected result.
 #
-#   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each was verified
-#   hack/demo.sh stop DIR           end the programs that KEEP=1 left running in DIR
+#   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each check succeeds
+#   hack/demo.sh stop DIR           stop the programs that KEEP=1 left running in DIR
 #
 # KEEP=1 leaves everything running at the end, and prints how to use it.
 set -euo pipefail
@@ -11,18 +11,18 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SAMPLES=docs/samples
 RELEASE=yurtappdaemon-operator
 NAMESPACE=yurtappdaemon-system
-MARKER=.made-by-demo.sh # in the folder that the demo makes; "stop" deletes no other
-PATIENCE=${DEMO_PATIENCE:-90} # seconds for one condition; usually one or two are enough
+MARKER=.made-by-demo.sh # a file in the folder of a demo; "stop" deletes only folders with this file
+PATIENCE=${DEMO_PATIENCE:-90} # the timeout of one check, in seconds; most checks succeed within two seconds
 
 # --- output ------------------------------------------------------------------------------------------------------------
 
 bold='' dim='' green='' red='' plain=''
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; fi
 
-chapter=0
-tell() { # TITLE [SENTENCE]
-  chapter=$((chapter + 1))
-  printf '\n%s%d. %s%s\n' "$bold" $chapter "$1" "$plain"
+steps=0
+step() { # TITLE [SENTENCE]
+  steps=$((steps + 1))
+  printf '\n%s%d. %s%s\n' "$bold" $steps "$1" "$plain"
   [ -z "${2:-}" ] || fold -s -w 110 <<<"$2" | sed 's/^/   /'
 }
 
@@ -30,7 +30,7 @@ kubectl() {
   if [ "$1" = yad ]; then command kubectl "$@"; else command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; fi
 }
 
-# Keeps helm from writing into the user's own folders.
+# Runs helm with its files in $DIR, so that it does not write into the folders of the user.
 helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
 
 # show ARGUMENT...: prints a kubectl command line, runs it, and prints its output.
@@ -53,7 +53,7 @@ seen() {
     if [ -n "$OPERATOR_PID" ] && ! kill -0 "$OPERATOR_PID" 2>/dev/null; then
       give_up "$what: the operator has exited"
     fi
-    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: not true within $PATIENCE s"
+    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: the check did not succeed within $PATIENCE s"
     sleep 0.2
   done
   printf '   %s✔%s %s\n' "$green" "$plain" "$what"
@@ -109,8 +109,7 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# Makes the webhook's Service point to this machine. The operator runs here, because there is no kubelet to run its
-# pods.
+# Makes the webhook's Service point to this machine. The operator runs here, because no kubelet runs its pods.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
@@ -198,13 +197,13 @@ trap 'exit 143' TERM
 
 # --- the steps ---------------------------------------------------------------------------------------------------------
 
-tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK simulates the nodes: \
+step "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK simulates the nodes: \
 their pods run no code, but all other programs are real."
 "$HERE/cluster.sh" start "$DIR" >/dev/null
 : >"$DIR/$MARKER"
 show version
 
-tell "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
+step "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \
@@ -215,7 +214,7 @@ lead_service_here
 start_operator
 seen "the operator reports that it is ready: the apiserver trusts its webhook" operator_ready
 
-tell "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
+step "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
 show apply -f "$SAMPLES/nodepools.yaml"
 for pool in beijing hangzhou shanghai; do two_nodes $pool; done
 for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" node_is_ready $pool; done
@@ -223,29 +222,29 @@ for pool in beijing hangzhou shanghai; do seen "$pool counts its nodes" pool_cou
 show get nodepools
 show get nodes -L apps.openyurt.io/nodepool
 
-tell "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
+step "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
 sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
-seen "the apiserver rejects it, and names the fields to fix" refused "$DIR/mistake.yaml"
+seen "the apiserver rejects it, and names the fields to fix" is_rejected "$DIR/mistake.yaml"
 sed 's/^/     /' "$DIR/last-check"
 
-tell "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
+step "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
 tolerate its taint."
 show apply -f "$SAMPLES/deployment.yaml"
 seen "one Deployment in each of the three pools, two Ready pods each, on that pool's nodes" \
   pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai
-seen "the status of the YurtAppDaemon reports it: 3 pools, 3 updated, 3 ready" status_says web 3
+seen "the status of the YurtAppDaemon reports 3 pools, 3 updated, 3 ready" status_says web 3
 show get yurtappdaemon web
 show get deployments -l app=web -L apps.openyurt.io/pool-name
 show get pods -l app=web -o wide
 
-tell "A StatefulSet in every pool" "The same with a StatefulSet, which gives its pods stable names."
+step "A StatefulSet in every pool" "A second YurtAppDaemon creates a StatefulSet in each pool. A StatefulSet gives its pods stable names."
 show apply -f "$SAMPLES/statefulset.yaml"
 seen "one StatefulSet in each of the three pools, one Ready pod each, on that pool's nodes" \
   pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai
-seen "the status of the YurtAppDaemon reports it" status_says cache 3
+seen "the status of the YurtAppDaemon reports 3 pools, 3 updated, 3 ready" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
-tell "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
+step "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
 kubectl create -f - >/dev/null <<YAML
 apiVersion: apps.openyurt.io/v1beta1
 kind: NodePool
@@ -255,10 +254,10 @@ YAML
 two_nodes shenzhen
 show get nodepool shenzhen --show-labels
 seen "shenzhen has its Deployment, and its pods are Ready" pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai shenzhen
-seen "and its StatefulSet" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
+seen "shenzhen has its StatefulSet, and its pods are Ready" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 show get yurtappdaemons
 
-tell "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
+step "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
 before=$(identity deployments web beijing)
 show patch yurtappdaemon web --type=json \
   -p '[{"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"nginx:1.28"}]'
@@ -271,28 +270,28 @@ seen "the Deployments are the same objects as before: updated, not replaced" \
 show get yurtappdaemon web -o wide
 show get controllerrevisions -l apps.openyurt.io/yurtappdaemon-revision=true
 
-tell "A workload is changed by hand" "A user edits a workload of one pool, and deletes a workload of another pool."
+step "A workload is changed by hand" "A user edits a workload of one pool, and deletes a workload of another pool."
 broken=$(kubectl get deployments -l app=web,apps.openyurt.io/pool-name=hangzhou -o jsonpath='{.items[0].metadata.name}')
 show set image "deployment/$broken" web=nginx:broken
 seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
 gone=$(kubectl get statefulsets -l app=cache,apps.openyurt.io/pool-name=shanghai -o jsonpath='{.items[0].metadata.name}')
 before=$(identity statefulsets cache shanghai)
 show delete "statefulset/$gone"
-seen "shanghai has a StatefulSet again, a new one" recreated statefulsets cache shanghai "$before"
+seen "shanghai has a new StatefulSet" recreated statefulsets cache shanghai "$before"
 seen "all Deployments have their pods" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
 seen "all StatefulSets have their pods" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 
-tell "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes only the workloads of this pool."
+step "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes only the workloads of this pool."
 before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
 show label nodepool beijing example.com/tier-
 seen "beijing has no pods of web, and the other pools have their pods" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
-seen "the same is true for cache" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
+seen "beijing has no pods of cache, and the other pools have their pods" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
 seen "the other pools' Deployments are the same objects as before" [ "$before" = \
   "$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)" ]
 seen "the status counts three pools" status_says web 3
 show get yurtappdaemons
 
-tell "A bad version, and a site that is offline" "The operator now updates one site after the other, and rolls back \
+step "A bad version, and a site that is offline" "The operator now updates one site after the other, and rolls back \
 when one fails. The new version requests more memory than any node has, and shenzhen has lost its connection."
 cut_off shenzhen
 seen "the pool counts its nodes as lost" pool_counts shenzhen 0 2
@@ -316,7 +315,7 @@ seen "shenzhen is online again, and its pods run the new version" pods_run deplo
 seen "the status counts three pools" status_says web 3
 show yad pools web
 
-tell "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
+step "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
 releases it when it is idle."
 show apply -f - <<'YAML'
 apiVersion: v1
@@ -345,14 +344,14 @@ items:
     containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
 YAML
 seen "the pod waits for a node" waits_for_node night-report
-seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
+seen "the pod runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
 seen "the lease shows that the node is in use" lease_is spare-1 InUse
 seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
 show yad capacity
 show delete pod night-report
 seen "the node is idle, and the operator releases it" lease_is spare-1 Releasing
 
-tell "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
+step "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
 allows updates only from the next minute on. A Job in each pool tests the new version before the next pool gets it."
 show yad hold shanghai --reason "stocktaking"
 opens_soon shenzhen
@@ -371,7 +370,7 @@ seen "shenzhen waits for its window" waits_for web shenzhen Window
 show yad pools web -o wide
 show yad windows web
 seen "the window opens, and shenzhen is updated" image_is deployments web shenzhen nginx:1.30
-seen "its check has passed, too" check_passed smoke shenzhen
+seen "the check of shenzhen has passed" check_passed smoke shenzhen
 seen "shanghai still has the old version" image_is deployments web shanghai nginx:1.29
 show yad release shanghai
 seen "shanghai is updated, and the rollout is complete" progress_is web True RolloutComplete
@@ -386,22 +385,22 @@ before=$(generation_of web shanghai)
 set_version nginx:1.31 32Mi
 seen "the check of the next version fails, and the rollout is rolled back" progress_is web False RolledBack
 seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.30
-seen "shanghai never got that version" [ "$(generation_of web shanghai)" = "$before" ]
+seen "shanghai was never updated to that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
-seen "it is not leased any more" lease_is spare-1 ""
+step "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
+seen "spare-1 is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
 
-tell "The YurtAppDaemons are deleted" "Their workloads and pods are deleted with them."
+step "The YurtAppDaemons are deleted" "Their workloads and pods are deleted with them."
 show delete yurtappdaemons web cache
 seen "no Deployment, StatefulSet, ReplicaSet, ControllerRevision or pod is left" nothing_left
 show get deployments,statefulsets,controllerrevisions,pods
 
 if [ "${KEEP:-}" = 1 ]; then
-  tell "The samples again" "They stay, because KEEP=1 is set."
+  step "The samples again" "They stay, because KEEP=1 is set."
   show apply -f "$SAMPLES/deployment.yaml" -f "$SAMPLES/statefulset.yaml"
   seen "they run in three pools" status_says web 3
 fi
-printf '\n%sAll statements were true. The demo took %d s.%s\n' "$bold$green" $SECONDS "$plain"
+printf '\n%sAll checks have succeeded. The demo took %d s.%s\n' "$bold$green" $SECONDS "$plain"

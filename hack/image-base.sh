@@ -7,11 +7,11 @@
 #   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK
 #                                        as /work, and the folders of caches
 #
-# IMAGE_DEBIAN is the codename of another Debian than the Dockerfile's.
+# IMAGE_DEBIAN is the codename of the Debian; default: the Debian of the Dockerfile.
 #
 # prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build,
 # it prints the reason and returns 1. The base image and buildah's storage stay in the user's cache folder. The lock on
-# the storage lasts as long as the caller. The caller removes its containers.
+# the storage is held until the caller exits. The caller removes its containers.
 
 prepare_image_base() {
   local work=$1 program codename wanted targets mirror driver probe='' container

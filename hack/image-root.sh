@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT The script adds to
-# ROOT:
+# Assembles the image's file system from build/release and this Debian.
+#
+#   hack/image-root.sh ROOT
+#
+# The script adds to ROOT:
 # - the operator, its shared libraries, the time zones of update windows, and a user
 # - CA certificates, for kubeconfigs without a CA
 # - for scanners, an SBOM (SPDX), and dpkg's records of the packages at their usual paths
@@ -19,7 +22,7 @@ NAME=yurtappdaemon-operator
 BUILD=${BUILD:-build/release}
 BUILT=$BUILD/bin/$NAME
 SYSROOT=${SYSROOT:-}
-mkdir -p "${1:?where to}"
+mkdir -p "${1:?ROOT is missing: give the folder for the file system}"
 ROOT=$(cd "$1" && pwd)
 DOC=$ROOT/usr/share/doc/$NAME
 umask 022

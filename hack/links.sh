@@ -49,7 +49,7 @@ git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -
       $target = ($page =~ m{^(.*/)} ? $1 : "") . $path;
       1 while $target =~ s{(^|/)\./}{$1} || $target =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
     }
-    my $problem = $target =~ m{^(\.\./|/)} ? "leads out of the repository"
+    my $problem = $target =~ m{^(\.\./|/)} ? "is outside of the repository"
       : !-e $target ? "does not exist"
       : -d $target ? "is a folder: link a file"
       : defined $anchor && $target =~ /\.md$/ && !anchors_of($target)->{$anchor} ? "has no heading #$anchor" : undef;

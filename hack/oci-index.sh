@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C
 
-folder=${1:?which folder}
+folder=${1:?FOLDER is missing}
 shift
 index=$folder/index
 mkdir -p "$index/blobs/sha256"

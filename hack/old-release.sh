@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Provides an old version of the operator, with which the upgrade test starts a rollout. It lacks the conditions
-# Complete, Reconciling and Stalled. The binary is built once, from this repository's history, into the user's cache
-# folder.
+# Provides an old version of the operator, with which the upgrade test starts a rollout. This version lacks the
+# conditions Complete, Reconciling and Stalled. The script builds the binary once, from this repository's history, into
+# the user's cache folder.
 #
 #   hack/old-release.sh         build the binary if it is missing
 #   hack/old-release.sh path    print its path (it may still be missing)

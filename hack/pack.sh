@@ -4,7 +4,7 @@
 #   hack/pack.sh FOLDER MEMBER...    the members are in FOLDER; SOURCE_DATE_EPOCH must be set
 set -euo pipefail
 
-folder=${1:?which folder}
+folder=${1:?FOLDER is missing}
 shift
 tar --create --directory "$folder" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
   --mtime="@${SOURCE_DATE_EPOCH:?is not set}" "$@"

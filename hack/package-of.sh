@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the Debian packages that contain the files whose paths it reads:  hack/package-of.sh [DATABASE] <PATHS
+# Reads paths of files, and prints the Debian packages that contain these files.
 #
-# DATABASE is the folder of dpkg's database; default: this machine's.
+#   hack/package-of.sh [DATABASE] <PATHS    DATABASE: folder of dpkg's database; default: this machine's
 set -euo pipefail
 export LC_ALL=C
 

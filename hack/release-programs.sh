@@ -10,7 +10,7 @@ umask 022
 
 say() { echo "release: $*" >&2; }
 
-arch=${1:?which architecture}
+arch=${1:?ARCH is missing: amd64 or arm64}
 : "${SOURCE_DATE_EPOCH:?is not set}"
 programs=(kubectl-yad yurtappdaemon-operator)
 built=build/static-$arch

@@ -30,7 +30,7 @@ int ServeBareWatch(const std::string& kubeconfig, const std::string& collection)
     std::cerr << config.error().ToString() << "\n";
     return 1;
   }
-  const auto server = MakeBeastTransport(AdminTransport(*config));
+  const auto server = MakeBareTransport(AdminTransport(*config));
   // Because the request has no resourceVersion, the watch begins with all existing objects.
   HttpRequest request{.method = "GET", .path = collection + "?watch=true", .headers = {}, .body = {}};
   request.timeout = std::chrono::hours(1);

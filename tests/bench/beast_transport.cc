@@ -187,7 +187,7 @@ class BeastTransport : public HttpTransport {
 
 }  // namespace
 
-std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options) {
+std::shared_ptr<HttpTransport> MakeBareTransport(const TransportOptions& options) {
   return std::make_shared<BeastTransport>(options);
 }
 

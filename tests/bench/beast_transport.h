@@ -15,7 +15,7 @@ namespace yad::bench {
 // - The options are `server`, `ca_pem`, `client_cert_pem` and `client_key_pem`. All other options are ignored.
 //
 // Throws boost::system::system_error if an option is wrong.
-std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
+std::shared_ptr<HttpTransport> MakeBareTransport(const TransportOptions& options);
 
 }  // namespace yad::bench
 

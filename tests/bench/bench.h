@@ -30,7 +30,7 @@ std::string PoolName(const std::string& name, int i);  // "NAME-0000" for 0
 // and no pods exist.
 class Cluster {
  public:
-  // If `audit` is false, writes are a little faster, but AskedSince does not work.
+  // If `audit` is false, writes are a little faster, but RequestsSince does not work.
   explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
@@ -53,7 +53,7 @@ class Cluster {
   // Returns the process id of a program of the control plane, such as "etcd".
   pid_t PidOf(const std::string& program) const;
   // Returns all requests of the service account since this time, except open watches. Needs `audit`.
-  std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
+  std::vector<testing::AuditedRequest> RequestsSince(const WallTime& since);
 
  private:
   testing::ControlPlane plane_;

@@ -44,12 +44,17 @@ std::string Frame(int height, const std::string& title, const std::string& conte
 }  // namespace
 
 std::string BarChart(const std::string& title, const std::string& unit, const std::vector<BarGroup>& groups) {
-  constexpr int kLeft = 260, kBar = 16, kStep = 20;
+  constexpr int kBar = 16, kStep = 20, kCharacter = 7;  // in pixels; kCharacter is the width of a character
   double most = 0;
+  std::size_t longest = 0;
   for (const BarGroup& group : groups) {
-    for (const Bar& bar : group.bars) most = std::max(most, bar.value);
+    for (const Bar& bar : group.bars) {
+      most = std::max(most, bar.value);
+      longest = std::max(longest, bar.label.size());
+    }
   }
-  const double scale = most > 0 ? (kWidth - kLeft - 110) / most : 0;
+  const int left = kCharacter * static_cast<int>(longest) + 20;
+  const double scale = most > 0 ? (kWidth - left - 110) / most : 0;
   std::ostringstream out;
   int y = 40;
   for (const BarGroup& group : groups) {
@@ -59,9 +64,9 @@ std::string BarChart(const std::string& title, const std::string& unit, const st
     }
     for (const Bar& bar : group.bars) {
       const double width = std::max(1.0, bar.value * scale);
-      out << Text(kLeft - 8, y + 12, bar.label, " text-anchor=\"end\"") << "<rect x=\"" << kLeft << "\" y=\"" << y
+      out << Text(left - 8, y + 12, bar.label, " text-anchor=\"end\"") << "<rect x=\"" << left << "\" y=\"" << y
           << "\" width=\"" << width << "\" height=\"" << kBar << "\" fill=\"" << Colour(bar.ours) << "\"/>\n"
-          << Text(kLeft + width + 6, y + 12, Number(bar.value) + (unit.empty() ? "" : " " + unit));
+          << Text(left + width + 6, y + 12, Number(bar.value) + (unit.empty() ? "" : " " + unit));
       y += kStep;
     }
     y += 8;

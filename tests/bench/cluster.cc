@@ -35,7 +35,7 @@ Cluster::Cluster(bool audit, bool controllers) : plane_(YAD_SOURCE_DIR, Plane(au
   const auto config = LoadClusterConfig(plane_.kubeconfig());
   if (!config) throw testing::TestFailure(config.error().ToString());
   transport_ = AdminTransport(*config);
-  beast_ = MakeBeastTransport(transport_);
+  beast_ = MakeBareTransport(transport_);
 }
 
 testing::Kube Cluster::Namespace(const std::string& name) {
@@ -44,7 +44,7 @@ testing::Kube Cluster::Namespace(const std::string& name) {
   return kube;
 }
 
-std::shared_ptr<HttpTransport> Cluster::NewBeast() const { return MakeBeastTransport(transport_); }
+std::shared_ptr<HttpTransport> Cluster::NewBeast() const { return MakeBareTransport(transport_); }
 
 const std::string& Cluster::account_kubeconfig() {
   if (!account_kubeconfig_.empty()) return account_kubeconfig_;
@@ -94,7 +94,7 @@ pid_t Cluster::PidOf(const std::string& program) const {
   return std::atoi(testing::ReadFile(plane_.dir() + "/" + program + ".pid").c_str());
 }
 
-std::vector<testing::AuditedRequest> Cluster::AskedSince(const WallTime& since) {
+std::vector<testing::AuditedRequest> Cluster::RequestsSince(const WallTime& since) {
   return plane_.RequestsOf("default", kAccount, since);
 }
 

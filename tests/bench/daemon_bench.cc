@@ -1,7 +1,7 @@
 // Measures one daemon. The scenarios:
 // - 1,000 pools: status events of all workloads, and then the removal of 100 pools
 // - 1,000 pools that wait for their update windows: status events of all workloads
-// - 1,000 pools with an override each: status events of all workloads
+// - 1,000 pools, each with an override: status events of all workloads
 // - 16 pools, and a template almost as large as the apiserver permits: new images
 #include <memory>
 #include <string>
@@ -76,8 +76,8 @@ void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std:
              {},
              TargetKind::kAtMost,
              0.1,
-             "each workload turns unready or ready, all in turn, as fast as the apiserver takes them; reconciles and "
-             "status writes included"});
+             "each workload becomes unready or ready, one after the other, as fast as the apiserver accepts the "
+             "writes; includes reconciles and status writes"});
 }
 
 void Remove(Bench& bench, OneDaemon& one) {
@@ -92,7 +92,7 @@ void Remove(Bench& bench, OneDaemon& one) {
   if (watch.count() != kLeaving) throw testing::TestFailure("other workloads were written too");
   const double used = CpuSeconds(one.pid()) - cpu;
   bench.Add({"daemon-1000",
-             "100 of 1,000 pools removed: edit to the last deletion",
+             "100 of 1,000 pools removed: from the edit to the last deletion",
              seconds,
              "s",
              {},
@@ -105,7 +105,7 @@ void Remove(Bench& bench, OneDaemon& one) {
              {},
              TargetKind::kNone,
              0,
-             "status and events included"});
+             "includes writes of status and Events"});
 }
 
 void ThousandPools(Bench& bench) {
@@ -159,7 +159,7 @@ void ThousandPoolsWithOverrides(Bench& bench) {
     overrides.push_back({{"pools", {PoolName("shop", i)}}, {"patch", patch}});
   }
   one.Create(std::move(daemon), kPools);
-  Storm(bench, one, "overrides-1000", " with an override each");
+  Storm(bench, one, "overrides-1000", ", each with an override");
 }
 
 void LargeTemplate(Bench& bench) {

@@ -17,7 +17,7 @@ class Replicas {
   Replicas() : cluster_(/*audit=*/false), kube_(cluster_.Namespace("failover")) {
     kube_.Create(kYurtAppDaemonType, Daemon("till", {"shops"}));
     leader_ = Launch();
-    testing::Eventually("one leads", [&] { return Leads(*leader_); });
+    testing::Eventually("a replica leads", [&] { return Leads(*leader_); });
   }
 
   // Stops the leader with `end`, and adds a pool. Returns the seconds until another replica has created the pool's
@@ -58,24 +58,24 @@ void Failover(Bench& bench) {
   std::vector<double> stops;
   for (int i = 0; i < 3; ++i) stops.push_back(replicas.Gap([](OperatorProcess& leader) { leader.Stop(); }));
   bench.Add({"failover",
-             "failover after a clean stop: until another writes",
+             "failover after a clean stop: until the other replica writes",
              Median(stops),
              "s",
              {},
              TargetKind::kAtMost,
              1,
-             "median of 3, the slowest " + Number(Percentile(stops, 1)) +
+             "median of 3; maximum " + Number(Percentile(stops, 1)) +
                  " s; from the signal to the leader until the other replica has created a workload"});
   const double kill = replicas.Gap([](OperatorProcess& leader) { leader.Kill(); });
   constexpr double kLeaseSeconds = 15;  // the default
   bench.Add({"failover",
-             "failover after a kill: until another writes",
+             "failover after a kill: until the other replica writes",
              kill,
              "s",
              {{"the lease's duration", kLeaseSeconds}},
              TargetKind::kAtMost,
              kLeaseSeconds + 1,
-             "default lease: duration + 1 s"});
+             "the target is the default duration of the Lease plus 1 s"});
 }
 
 }  // namespace

@@ -22,12 +22,13 @@ Load Send(HttpTransport& transport, const std::function<const HttpRequest&(std::
   const SteadyTime begin = std::chrono::steady_clock::now();
   ParallelFor(count, parallel, [&](std::size_t i) {
     const SteadyTime sent = std::chrono::steady_clock::now();
-    const Result<HttpResponse> answer = transport.Send(request(i), {});
+    const Result<HttpResponse> response = transport.Send(request(i), {});
     load.latencies_ms[i] = SecondsSince(sent) * 1e3;
-    if (answer && answer->status / 100 == 2) return;
+    if (response && response->status / 100 == 2) return;
     std::lock_guard lock(mutex);
     if (failure.empty()) {
-      failure = answer ? std::to_string(answer->status) + " " + answer->body.substr(0, 300) : answer.error().ToString();
+      failure = response ? std::to_string(response->status) + " " + response->body.substr(0, 300)
+                         : response.error().ToString();
     }
   });
   load.seconds = SecondsSince(begin);

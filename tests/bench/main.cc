@@ -23,7 +23,7 @@ namespace yad::bench {
 void Bench::Add(Figure figure) {
   const auto reached = figure.Reached();
   Say("  " + figure.what + ": " + Number(figure.value) + (figure.unit.empty() ? "" : " " + figure.unit) +
-      (reached && !*reached ? "  (to reach: " + figure.TargetText() + ")" : ""));
+      (reached && !*reached ? "  (target: " + figure.TargetText() + ")" : ""));
   const auto known =
       std::find_if(figures_.begin(), figures_.end(), [&](const Figure& other) { return other.what == figure.what; });
   if (known == figures_.end()) {
@@ -51,12 +51,12 @@ void Bench::Say(const std::string& line) const { std::cerr << line << std::endl;
 namespace {
 
 constexpr char kUsage[] = R"(usage: bench [OPTION...]
-  --only=NAME,...     these scenarios
-  --list              the scenarios' names
-  --lengthy           what takes minutes more: memory up to 50,000 workloads
-  --out=DIR           where results go (build/bench)
-  --add               add to the results that are there
-  --docs=DIR          put the tables into benchmarks.md and performance-notes.md there, and the charts beside them
+  --only=NAME,...     run only these scenarios
+  --list              print the names of the scenarios
+  --lengthy           also measure memory up to 50,000 workloads, which takes several minutes
+  --out=DIR           write the results to DIR (default: build/bench)
+  --add               keep the earlier results in DIR of --out
+  --docs=DIR          put the tables into DIR/benchmarks.md and DIR/performance-notes.md, and the charts into DIR/benchmarks
 )";
 
 std::vector<Scenario> AllScenarios() {
@@ -70,7 +70,7 @@ std::vector<Scenario> AllScenarios() {
 }
 
 // Returns whether `name` is in the list `only`, which is separated by commas. An empty list contains all names.
-bool IsAsked(const std::string& only, const std::string& name) {
+bool IsSelected(const std::string& only, const std::string& name) {
   return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }
 
@@ -86,7 +86,7 @@ int Run(const Options& options, const std::string& docs) {
   int failed = 0;
   bool found = false;
   for (const Scenario& scenario : AllScenarios()) {
-    if (!scenario.name.empty() && !IsAsked(options.only, scenario.name)) continue;
+    if (!scenario.name.empty() && !IsSelected(options.only, scenario.name)) continue;
     found = found || !scenario.name.empty();
     const SteadyTime begin = std::chrono::steady_clock::now();
     if (!scenario.name.empty()) {

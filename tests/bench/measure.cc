@@ -17,7 +17,7 @@ namespace {
 
 double ClockSeconds(clockid_t clock) {
   timespec time{};
-  if (clock_gettime(clock, &time) != 0) throw testing::TestFailure("a process that is measured has ended");
+  if (clock_gettime(clock, &time) != 0) throw testing::TestFailure("a measured process has exited");
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
@@ -26,7 +26,7 @@ double ClockSeconds(clockid_t clock) {
 double CpuSeconds(pid_t pid) {
   clockid_t clock{};
   if (clock_getcpuclockid(pid, &clock) != 0) {
-    throw testing::TestFailure("process " + std::to_string(pid) + ", which is measured, has ended");
+    throw testing::TestFailure("process " + std::to_string(pid) + ", which is measured, has exited");
   }
   return ClockSeconds(clock);
 }
@@ -85,7 +85,7 @@ SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet, Duration timeout) {
   SteadyTime last = begin;
   double cpu = CpuSeconds(pid);
   for (SteadyTime now = begin; now - last < quiet; now = std::chrono::steady_clock::now()) {
-    if (now - begin > timeout) throw testing::TestFailure("a process that should come to rest does not");
+    if (now - begin > timeout) throw testing::TestFailure("a process is still busy at the timeout");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const double cpu_now = CpuSeconds(pid);
     if (cpu_now - cpu > kNothing) last = now;

@@ -63,9 +63,9 @@ class Pods {
     // With this annotation, KWOK ignores the nodes and their pods.
     Send([&](const std::string& node) {
       const Json patch = {{"metadata", {{"annotations", {{"kwok.x-k8s.io/status", "custom"}}}}}};
-      return Write("PATCH", ResourcePath(testing::kNodeType, "", node), patch.dump(), kMergePatch);
+      return Write("PATCH", ResourcePath(kNodeType, "", node), patch.dump(), kMergePatch);
     });
-    const std::vector<Json> pods = kube_.List(testing::kPodType);
+    const std::vector<Json> pods = kube_.List(kPodType);
     Measure("all nodes lost, and back after 20 s", 0, [&] {
       SetReady(pods, "Unknown", "False");
       std::this_thread::sleep_for(std::chrono::seconds(20));
@@ -78,7 +78,7 @@ class Pods {
 
  private:
   bool AllNodesAreReady() const {
-    for (const Json& node : kube_.List(testing::kNodeType)) {
+    for (const Json& node : kube_.List(kNodeType)) {
       bool ready = false;
       for (const Json& condition : testing::At(node, "/status/conditions")) {
         ready = ready || (condition["type"] == "Ready" && condition["status"] == "True");
@@ -113,7 +113,7 @@ class Pods {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));
     const double used = CpuSeconds(operator_->pid()) - cpu;
     std::size_t all = 0, daemon = 0, pools = 0;
-    for (const testing::AuditedRequest& request : cluster_.AskedSince(since)) {
+    for (const testing::AuditedRequest& request : cluster_.RequestsSince(since)) {
       if (request.verb == "get" || request.verb == "list" || request.verb == "watch") continue;
       ++all;
       daemon += request.resource == kYurtAppDaemonType.resource;
@@ -141,10 +141,10 @@ class Pods {
     };
     constexpr char kStrategic[] = "application/strategic-merge-patch+json";
     Send([&](const std::string& node) {
-      return Write("PATCH", ResourcePath(testing::kNodeType, "", node, "status"), patch(node_is), kStrategic);
+      return Write("PATCH", ResourcePath(kNodeType, "", node, "status"), patch(node_is), kStrategic);
     });
     const auto of_pod = [&](std::size_t i) {
-      const std::string path = ResourcePath(testing::kPodType, kube_.ns(), testing::NameOf(pods[i]), "status");
+      const std::string path = ResourcePath(kPodType, kube_.ns(), testing::NameOf(pods[i]), "status");
       return Write("PATCH", path, patch(pod_is), kStrategic);
     };
     SendAll(cluster_.beast(), Requests(pods.size(), of_pod), kParallelWrites);

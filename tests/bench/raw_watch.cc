@@ -29,8 +29,8 @@ std::string VersionIn(const std::string& event) {
 
 RawWatch::RawWatch(HttpTransport& transport, const std::string& collection) {
   HttpRequest list{.method = "GET", .path = collection + "?limit=1", .headers = {}, .body = {}};
-  const Result<HttpResponse> answer = transport.Send(list, {});
-  const Result<Json> page = answer ? ParseJson(answer->body) : Fail(answer.error());
+  const Result<HttpResponse> response = transport.Send(list, {});
+  const Result<Json> page = response ? ParseJson(response->body) : Fail(response.error());
   if (!page) throw TestFailure("cannot list " + collection + ": " + page.error().ToString());
   std::atomic<bool> open{false};
   std::string version = StringAt(*page, {"metadata", "resourceVersion"});
@@ -85,7 +85,7 @@ void RawWatch::WaitForCount(std::size_t count, Duration timeout) const {
   while (count_ < count) {
     if (ended_) throw TestFailure("a watch of the benchmark ended: " + why_);
     if (std::chrono::steady_clock::now() - begin > timeout) {
-      throw TestFailure("only " + std::to_string(count_) + " of " + std::to_string(count) + " events came");
+      throw TestFailure("only " + std::to_string(count_) + " of " + std::to_string(count) + " events arrived");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

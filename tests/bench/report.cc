@@ -65,10 +65,10 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// Reports how busy the machine was before the scenarios. The benchmark's idle cluster adds a few percent.
+// Describes how busy the machine was before the scenarios. The benchmark's idle cluster adds a few percent.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
-  return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
+  return "Other programs used " + Number(std::round(busy * 100)) + " % of the CPU" +
          (busy > 0.15 ? ": **times and rates of this run are not reliable.**" : ".");
 }
 
@@ -96,10 +96,10 @@ constexpr const char* kPageRows[] = {
     "pods, 300 pools: 20 s at rest: CPU",
     "pods, 300 pools: 20 s at rest: writes",
     "pods, 300 pools: all nodes lost, and back after 20 s: CPU",
-    "100 of 1,000 pools removed: edit to the last deletion",
-    "a pool added among 1,000, for 100 daemons: event to first create",
+    "100 of 1,000 pools removed: from the edit to the last deletion",
+    "1 pool added to 1,000, for 100 daemons: until the first create",
     "start with 10,000 workloads: CPU",
-    "1,000 NodePool heartbeats: CPU each",
+    "1,000 NodePool heartbeats: CPU per heartbeat",
     "2,000 watch events in a burst: CPU per event",
     "resident memory, idle",
     "resident memory at 1,000 workloads",
@@ -132,7 +132,7 @@ std::vector<Figure> ForNotes(const Bench& bench) {
 std::string Markdown(const Bench& bench, const std::vector<Figure>& rows) {
   std::ostringstream out;
   out << Today() << ", on " << Machine() << ". " << Busy(bench) << "\n\n"
-      << "| what | figure | what bounds it, in the same run | ratio | to reach | reached "
+      << "| what | figure | bound, from the same run | ratio | target | reached "
          "|\n|---|---|---|---|---|---|\n";
   std::vector<std::string> notes;
   for (const Figure& figure : rows) {
@@ -168,13 +168,15 @@ std::string TargetsChart(const Bench& bench) {
     // Cuts long bars at 3, because they would make all other bars too short to read.
     if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
   }
-  return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});
+  return group.bars.empty()
+             ? ""
+             : BarChart("Used share of the target (1: exactly at the target; bars end at 3)", "", {group});
 }
 
 std::string MemoryChart(const Bench& bench) {
   if (bench.memory_points().size() < 2) return "";
   Line ours{"measured", {}, true};
-  Line target{"to reach", {}, false};
+  Line target{"target", {}, false};
   for (const auto& [workloads, mb] : bench.memory_points()) {
     ours.points.push_back({workloads, mb});
     const double allowed = workloads <= 1000    ? 14.5 + workloads / 1000 * 4.5

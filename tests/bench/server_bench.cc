@@ -60,9 +60,9 @@ const std::vector<Way>& Ways() {
       {"PUT, managedFields sent", PutWithAll},
       {"PUT, status not sent", PutWithoutStatus},
       {"PUT, fieldValidation=Ignore", PutNotValidated},
-      {"PUT, metadata only as the answer", Put, kParallelWrites, true},
+      {"PUT, only metadata as the response", Put, kParallelWrites, true},
       {"merge patch", MergePatch},
-      {"merge patch, metadata only as the answer", MergePatch, kParallelWrites, true},
+      {"merge patch, only metadata as the response", MergePatch, kParallelWrites, true},
       {"PUT in protobuf", nullptr, kParallelWrites, false, true},
       {"PUT, 8 writers", Put, 8},
       {"PUT, 32 writers", Put, 32},
@@ -137,11 +137,11 @@ class Server {
     std::vector<HttpRequest> requests;
     for (const std::string& name : names_) {
       const HttpRequest get{.method = "GET", .path = Path(name), .headers = {{"Accept", kProtobuf}}, .body = {}};
-      auto answer = cluster_.beast().Send(get, {});
-      const auto at = answer ? answer->body.find(from_) : std::string::npos;
+      auto response = cluster_.beast().Send(get, {});
+      const auto at = response ? response->body.find(from_) : std::string::npos;
       if (at == std::string::npos) throw testing::TestFailure("a workload has another image");
-      answer->body.replace(at, from_.size(), to_);
-      requests.push_back(Write("PUT", Path(name), std::move(answer->body), kProtobuf));
+      response->body.replace(at, from_.size(), to_);
+      requests.push_back(Write("PUT", Path(name), std::move(response->body), kProtobuf));
       requests.back().headers["Accept"] = kProtobuf;
     }
     return requests;
@@ -181,7 +181,7 @@ void ServerCost(Bench& bench) {
                TargetKind::kNone, 0,
                "median of " + std::to_string(kRounds) + " rounds of " + Number(kWorkloads) + " updates; " +
                    Number(std::round(Median(rates[i]))) + " updates/s; etcd's CPU: " + Number(Median(etcd[i])) +
-                   " ms for each"});
+                   " ms per update"});
   }
 }
 

@@ -79,13 +79,13 @@ void Start(Bench& bench) {
   std::sort(starts.begin(), starts.end(),
             [](const World::Start& a, const World::Start& b) { return a.ready_seconds < b.ready_seconds; });
   const World::Start& start = starts[1];
-  const auto asked = world.cluster().AskedSince(since);
+  const auto requests = world.cluster().RequestsSince(since);
   const std::string note = "median of 3 starts; the raw pages are fetched before and after each start";
   const std::vector<Bound> bounds = {{"raw pages, Beast", Median(pages.seconds)}};
   bench.Add({"start", "start with 10,000 workloads: until ready", start.ready_seconds, "s", bounds,
              TargetKind::kTimesBound, 1.5, note});
-  bench.Add({"start", "start with 10,000 workloads: until nothing is left to do", start.settled_seconds, "s", bounds,
-             TargetKind::kNone, 0, "every daemon was reconciled once"});
+  bench.Add({"start", "start with 10,000 workloads: until the operator is idle", start.settled_seconds, "s", bounds,
+             TargetKind::kNone, 0, "each daemon was reconciled once"});
   bench.Add({"start",
              "start with 10,000 workloads: CPU",
              start.cpu_seconds,
@@ -93,10 +93,10 @@ void Start(Bench& bench) {
              {{"raw pages, Beast", Median(pages.cpu_seconds)}},
              TargetKind::kAtMost,
              0.5,
-             "until nothing is left to do"});
+             "until the operator is idle"});
   bench.Add({"start",
              "start with 10,000 workloads: writes",
-             static_cast<double>(CountWrites(asked)),
+             static_cast<double>(CountWrites(requests)),
              "",
              {},
              TargetKind::kExactly,
@@ -111,13 +111,13 @@ void Start(Bench& bench) {
              "after a start; workloads of " + Number(world.workload_bytes() / 1000) +
                  " KB of JSON, 1,000 pools, 100 daemons"});
   bench.Add({"memory",
-             "peak of the first list, 10,000 workloads",
+             "peak memory during a start with 10,000 workloads",
              start.memory.peak_mb,
              "MB",
-             {{"resident afterwards", start.memory.resident_mb}},
+             {{"resident after the start", start.memory.resident_mb}},
              TargetKind::kNone,
              0,
-             "the difference was returned to the kernel"});
+             "the process returns the difference to the kernel"});
   bench.AddMemoryPoint(World::kWorkloads, start.memory.resident_mb);
 }
 
@@ -165,13 +165,13 @@ void FurtherWorkloads(Bench& bench) {
     world.StopOperator();
   }
   bench.Add({"memory-more",
-             "memory for each further workload",
+             "memory per additional workload",
              (after - before) * 1024 / (last - World::kWorkloads),
              "KB",
              {},
              TargetKind::kAtMost,
              3,
-             "from 10,000 to " + Number(last)});
+             "from 10,000 to " + Number(last) + " workloads"});
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ void AddFigures(Bench& bench, const std::string& verb, std::size_t connections, 
              {{"TLS echo server", Middle(bare, &Served::per_second)}},
              TargetKind::kShareOfBound,
              0.7,
-             "median of 3 rounds of " + Number(kCalls) + " calls, each after one of the echo server's; body of " +
+             "median of 3 rounds of " + Number(kCalls) +
+                 " calls; a round of the echo server precedes each round; body of " +
                  Number(static_cast<double>(body_bytes) / 1000) + " KB"});
   bench.Add({"webhook",
              what + ": p99",
@@ -112,7 +113,7 @@ void Webhook(Bench& bench) {
     TransportOptions options;
     options.server = "https://localhost:" + std::to_string(port);
     options.ca_pem = setup.ca_pem();
-    return MakeBeastTransport(options);
+    return MakeBareTransport(options);
   };
   // The input of the validating webhook is the output of the mutating webhook.
   Json daemon = Daemon("till", {"shops"});
@@ -123,12 +124,12 @@ void Webhook(Bench& bench) {
   const HttpRequest mutate = Review(kMutatePath, daemon);
   const HttpRequest validate = Review(kValidatePath, daemon);
   testing::Eventually("the echo server listens", [&] {
-    const auto answer = client_of(echo_port)->Send(validate, {});
-    return answer && answer->body == validate.body;
+    const auto response = client_of(echo_port)->Send(validate, {});
+    return response && response->body == validate.body;
   });
-  const auto answer = client_of(setup.port())->Send(validate, {});
-  if (!answer || answer->body.find("\"allowed\":true") == std::string::npos) {
-    throw testing::TestFailure("the webhook rejects: " + (answer ? answer->body : answer.error().ToString()));
+  const auto response = client_of(setup.port())->Send(validate, {});
+  if (!response || response->body.find("\"allowed\":true") == std::string::npos) {
+    throw testing::TestFailure("the webhook rejects: " + (response ? response->body : response.error().ToString()));
   }
 
   for (const auto& [verb, request] : {std::pair{"validate", validate}, {"mutate", mutate}}) {

@@ -42,7 +42,7 @@ World::World(Bench& bench) : cluster_(/*audit=*/true), kube_(cluster_.Namespace(
                {},
                TargetKind::kAtMost,
                19,
-               "and 1,000 pools, after a start; workloads of " + Number(workload_bytes_ / 1000) + " KB of JSON"});
+               "with 1,000 pools, after a start; workloads of " + Number(workload_bytes_ / 1000) + " KB of JSON"});
     bench.AddMemoryPoint(1000, at_1000.resident_mb);
   }
   bench.Say("  the operator makes 10,000 workloads");
@@ -103,7 +103,7 @@ void World::MakeHealthy(Bench& bench) {
              TargetKind::kNone,
              0,
              Number(static_cast<double>(patches.size())) +
-                 " Deployments become healthy; reconciles and status writes included"});
+                 " Deployments become healthy; includes reconciles and status writes"});
 }
 
 namespace {

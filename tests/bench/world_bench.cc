@@ -30,15 +30,15 @@ void Rest(Bench& bench) {
   const double cpu = CpuSeconds(world.op().pid());
   std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
   const double used = CpuSeconds(world.op().pid()) - cpu;
-  const auto asked = world.cluster().AskedSince(since);
+  const auto requests = world.cluster().RequestsSince(since);
   bench.Add({"rest",
              "60 s at rest with 10,000 workloads: writes",
-             static_cast<double>(CountWrites(asked)),
+             static_cast<double>(CountWrites(requests)),
              "",
              {},
              TargetKind::kExactly,
              0,
-             "by the audit log; watches that ended meanwhile: " + Number(Count(asked, "watch"))});
+             "counted in the audit log; watches that ended during this time: " + Number(Count(requests, "watch"))});
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
@@ -65,14 +65,14 @@ void Heartbeats(Bench& bench) {
   const double used = CpuSeconds(pid) - cpu;
   bench.Add({"heartbeats",
              "1,000 NodePool heartbeats: requests",
-             static_cast<double>(world.cluster().AskedSince(since).size()),
+             static_cast<double>(world.cluster().RequestsSince(since).size()),
              "",
              {},
              TargetKind::kExactly,
              0,
              "10 daemons select each pool"});
   bench.Add({"heartbeats",
-             "1,000 NodePool heartbeats: CPU each",
+             "1,000 NodePool heartbeats: CPU per heartbeat",
              used * 1e6 / World::kPools,
              "µs",
              {BareWatch(world.cluster(), ResourcePath(kNodePoolType, ""), beats(3), 4)},
@@ -141,7 +141,7 @@ void Burst(Bench& bench) {
              50,
              "from decoding to the handler; the requests patch annotations of workloads that other controllers own"});
   bench.Add({"burst",
-             "2,000 watch events in a burst, reconciles included: CPU per event",
+             "2,000 watch events in a burst, with reconciles: CPU per event",
              owned,
              "µs",
              {},
@@ -163,25 +163,25 @@ void PoolAdded(Bench& bench) {
     world.cluster().AddPools("new-" + std::to_string(i), 1, World::kSharedGroup);
     workloads.WaitForCount(World::kDaemons);
     WaitUntilQuiet(world.op().pid(), std::chrono::milliseconds(2500));
-    std::vector<AuditedRequest> asked = world.cluster().AskedSince(since);
+    std::vector<AuditedRequest> requests = world.cluster().RequestsSince(since);
     std::string first;
-    for (const AuditedRequest& request : asked) {
+    for (const AuditedRequest& request : requests) {
       if (request.verb != "create" || request.resource != kDeploymentType.resource) continue;
       if (first.empty() || request.received < first) first = request.received;
     }
     first_create_ms.push_back(
         std::chrono::duration<double, std::milli>(ParseTime(first) - pools.event(0).wall).count());
-    const double made = Count(asked, "create", kDeploymentType.resource);
+    const double made = Count(requests, "create", kDeploymentType.resource);
     if (workloads.count() != World::kDaemons) throw testing::TestFailure("other workloads were written too");
     creates += made;
-    statuses += Count(asked, "patch", kYurtAppDaemonType.resource);
-    events += Count(asked, "create", "events") + Count(asked, "patch", "events");
-    lists += Count(asked, "list");
-    others += static_cast<double>(asked.size()) - made - Count(asked, "patch", kYurtAppDaemonType.resource) -
-              Count(asked, "create", "events") - Count(asked, "patch", "events") - Count(asked, "list");
+    statuses += Count(requests, "patch", kYurtAppDaemonType.resource);
+    events += Count(requests, "create", "events") + Count(requests, "patch", "events");
+    lists += Count(requests, "list");
+    others += static_cast<double>(requests.size()) - made - Count(requests, "patch", kYurtAppDaemonType.resource) -
+              Count(requests, "create", "events") - Count(requests, "patch", "events") - Count(requests, "list");
   }
-  const std::string note = "mean of " + std::to_string(kRounds) + " rounds, by the audit log";
-  const std::string what = "a pool added among 1,000, for 100 daemons: ";
+  const std::string note = "mean of " + std::to_string(kRounds) + " rounds, counted in the audit log";
+  const std::string what = "1 pool added to 1,000, for 100 daemons: ";
   bench.Add({"pool-added", what + "creates", creates / kRounds, "", {}, TargetKind::kExactly, 100, note});
   bench.Add({"pool-added",
              what + "status writes",
@@ -194,13 +194,14 @@ void PoolAdded(Bench& bench) {
                  ", reads of one object: " + Number(others / kRounds)});
   bench.Add({"pool-added", what + "lists", lists / kRounds, "", {}, TargetKind::kExactly, 0, note});
   bench.Add({"pool-added",
-             what + "event to first create",
+             what + "until the first create",
              Median(first_create_ms),
              "ms",
              {},
              TargetKind::kAtMost,
              5,
-             "from the event on a watch of the benchmark to the arrival at the apiserver, by the audit log"});
+             "from the event on a watch of the benchmark to the arrival of the create at the apiserver (from the audit "
+             "log)"});
 }
 
 void Drift(Bench& bench) {
@@ -212,7 +213,7 @@ void Drift(Bench& bench) {
   const std::string edit = R"({"spec":{"replicas":3}})";
   const WallTime since = Now();
   const double cpu = CpuSeconds(pid);
-  std::vector<double> from_answer;
+  std::vector<double> from_response;
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
@@ -221,41 +222,43 @@ void Drift(Bench& bench) {
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);
-    const SteadyTime answered = std::chrono::steady_clock::now();
+    const SteadyTime response_time = std::chrono::steady_clock::now();
     bare.push_back(sent.latencies_ms[0]);
     watch.WaitForCount(2 * i + 2);
     const SteadyTime repaired = watch.event(2 * i + 1).at;
-    from_answer.push_back(Seconds(repaired - answered) * 1e3);
+    from_response.push_back(Seconds(repaired - response_time) * 1e3);
     from_event.push_back(Seconds(repaired - watch.event(2 * i).at) * 1e3);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
   const double used = CpuSeconds(pid) - cpu;
-  const auto asked = world.cluster().AskedSince(since);
+  const auto requests = world.cluster().RequestsSince(since);
   const double writes =
-      Count(asked, "update", kDeploymentType.resource) + Count(asked, "patch", kDeploymentType.resource);
+      Count(requests, "update", kDeploymentType.resource) + Count(requests, "patch", kDeploymentType.resource);
   const std::vector<Bound> one_write = {{"one bare PATCH", Median(bare)}};
-  bench.Add({"drift", "hand-made drift: event to the repair's event, p50", Median(from_event), "ms", one_write});
+  bench.Add({"drift", "workload edited by hand: from the event of the edit to the event of the repair, p50",
+             Median(from_event), "ms", one_write});
   bench.Add({"drift",
-             "hand-made drift: event to the repair's event, p99",
+             "workload edited by hand: from the event of the edit to the event of the repair, p99",
              Percentile(from_event, 0.99),
              "ms",
              {{"one bare PATCH, p99", Percentile(bare, 0.99)}},
              TargetKind::kAtMost,
              50,
-             "200 edits, one after the other; from the edit's answer: p50 " + Number(Median(from_answer)) + ", p99 " +
-                 Number(Percentile(from_answer, 0.99)) + " ms"});
+             "200 edits, one after the other; from the response to the edit: p50 " + Number(Median(from_response)) +
+                 ", p99 " + Number(Percentile(from_response, 0.99)) + " ms"});
   bench.Add({"drift",
-             "hand-made drift: writes of the workload for each",
+             "workload edited by hand: writes of the workload per edit",
              writes / kEdits,
              "",
              {},
              TargetKind::kExactly,
              1,
-             "in addition, for all edits: status " + Number(Count(asked, "patch", kYurtAppDaemonType.resource)) +
-                 ", Events " + Number(Count(asked, "create", "events") + Count(asked, "patch", "events")) + ", reads " +
-                 Number(Count(asked, "get"))});
-  bench.Add({"drift", "hand-made drift: CPU each", used * 1e3 / kEdits, "ms"});
+             "in addition, for all edits together: status writes " +
+                 Number(Count(requests, "patch", kYurtAppDaemonType.resource)) + ", Events " +
+                 Number(Count(requests, "create", "events") + Count(requests, "patch", "events")) + ", reads " +
+                 Number(Count(requests, "get"))});
+  bench.Add({"drift", "workload edited by hand: CPU per edit", used * 1e3 / kEdits, "ms"});
 }
 
 }  // namespace

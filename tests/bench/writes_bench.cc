@@ -99,15 +99,15 @@ Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& r
           (CpuSeconds(server) - server_cpu) * 1e3 / count};
 }
 
-// Measures the operator. `ask` makes a change that takes `count` writes.
-template <typename Ask>
-Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask ask) {
+// Measures the operator. `change` makes a change that takes `count` writes.
+template <typename Change>
+Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Change change) {
   WaitUntilQuiet(pid);
   const RawWatch watch(cluster.beast(), Deployments(kube));
   const pid_t server = cluster.PidOf(kApiserver);
   const double cpu = CpuSeconds(pid);
   const double server_cpu = CpuSeconds(server);
-  ask();
+  change();
   watch.WaitForCount(count);
   const double server_used = CpuSeconds(server) - server_cpu;
   WaitUntilQuiet(pid);  // includes the cost of its writes of status and Events
@@ -174,7 +174,8 @@ class Round {
     const auto process = cluster_.Operator(kube.ns());
     const Json daemon = kube.Create(kYurtAppDaemonType, Daemon(kDaemon, {group}));
     std::vector<Json> made;
-    testing::Eventually("a sample is made", [&] { return !(made = kube.List(kDeploymentType)).empty(); });
+    testing::Eventually("the operator has created the sample",
+                        [&] { return !(made = kube.List(kDeploymentType)).empty(); });
     body_ = PostBody(made[0], daemon, "@NAMESPACE@");
   }
 
@@ -246,7 +247,7 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
              {{kind.bound, Middle(results.bare, &Speed::cpu_ms)}},
              TargetKind::kAtMost,
              kind.cpu_limit,
-             "status and events included"});
+             "includes writes of status and Events"});
   bench.Add(
       {kind.scenario,
        kind.what + ": the apiserver's CPU per workload",
@@ -297,7 +298,7 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strate
              {{puts, seconds(updated.bare)}},
              TargetKind::kTimesBound,
              0.8,
-             "from the first workload's event to the last one's"});
+             "from the event of the first workload to the event of the last workload"});
 }
 
 const Strategy kAll = {"writes", "", nullptr};
