@@ -69,7 +69,7 @@ const ResourceType& TypeFor(const std::string& kind) {
        {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding",
         false}}};
   const auto found = types.find(kind);
-  if (found == types.end()) throw TestFailure("the tables' `also` knows no " + kind);
+  if (found == types.end()) throw TestFailure("field `also` of the table has an unknown kind: " + kind);
   return found->second;
 }
 
@@ -174,11 +174,11 @@ class Case {
     const std::string expected = rejected ? Rejection() : Says();
     if (rejected && !to_the_letter) {
       for (const std::string& field : FieldsOf(expected)) {
-        if (said.find(field) == std::string::npos) return "kubectl should have named " + field;
+        if (said.find(field) == std::string::npos) return "the output of kubectl lacks the field " + field;
       }
       return "";
     }
-    if (!Fits(expected, said)) return "kubectl should have said\n" + expected;
+    if (!Fits(expected, said)) return "the expected output of kubectl is\n" + expected;
     if (StringAt(fields_, {"warns"}) == "any") return "";
     std::vector<std::string> left = outcome.warnings;
     for (const Json& warning : fields_.value("warns", Json::array())) {

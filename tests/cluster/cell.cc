@@ -128,7 +128,7 @@ void Cell::CatchUp(const WorkloadWatch& watch) {
 
 void Cell::ExpectNoFaultWasSeen() {
   CatchUp(*watch_);
-  if (!watch_->faults().empty()) throw TestFailure("on the way: " + watch_->faults().front());
+  if (!watch_->faults().empty()) throw TestFailure("during the scenario: " + watch_->faults().front());
 }
 
 }  // namespace yad::testing

@@ -63,7 +63,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
   std::string Trusted(const ResourceType& type) const { return Base64Decode(Bundle(type)).value_or(""); }
   std::string WhyNotAgreed() const {
     const std::set<std::string> cas = Certificates(InSecret("ca.crt"));
-    if (cas.empty()) return "the Secret holds no CA";
+    if (cas.empty()) return "the Secret has no CA";
     for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
       if (Certificates(Trusted(*type)) != cas) return type->kind + " trusts others than the Secret's";
     }

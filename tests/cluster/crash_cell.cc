@@ -61,7 +61,7 @@ void CrashCell::ExpectNoMoreWrites() {
   Barrier();
   Barrier();
   if (const auto now = writes(); now.size() != before) {
-    throw TestFailure("everything was as wanted, and it went on to write: " + now.at(before));
+    throw TestFailure("the operator wrote after the cluster had the expected state: " + now.at(before));
   }
 }
 

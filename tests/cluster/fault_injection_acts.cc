@@ -73,7 +73,7 @@ bool FaultInjectionCell::PoolIsMade() {
   const std::string suffix(1, static_cast<char>('a' + model_.pools.size()));
   const std::string name = again.empty() ? Pool(suffix) : again;
   const std::string ring = kRings[Throw(2)];
-  Log("pool " + name + " is made, of the " + ring + " ring");
+  Log("pool " + name + " is created in the " + ring + " ring");
   Note([&] {
     if (again.empty()) {
       AddPool(suffix, Json::object(), {{kActsRing, ring}});
@@ -163,7 +163,7 @@ bool FaultInjectionCell::DaemonIsMade() {
     daemon.left_behind = model_.daemons[name].left_behind;
     daemon.image = ++last_image_;
     if (Throw(3) == 0) daemon.ring = kRings[Throw(2)];
-    Log("daemon " + name + " is made, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
+    Log("daemon " + name + " is created, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
     model_.daemons[name] = daemon;
     Apply(name);
   });
@@ -190,7 +190,7 @@ bool FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain() {
         meta.Label(kPoolNameLabel).empty()) {
       // A workload without owner and label belongs to no daemon: the operator reports a conflict, and does not change
       // it.
-      Log("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
+      Log("workload " + meta.key.name + " does not have its label yet, so daemon " + name + " is not orphaned");
       return true;
     }
   }
@@ -240,7 +240,7 @@ bool FaultInjectionCell::DaemonIsPausedOrNot() {
   if (name.empty()) return false;
   ModelDaemon& daemon = model_.daemons[name];
   daemon.paused = !daemon.paused;
-  Log("daemon " + name + (daemon.paused ? " is paused" : " goes on"));
+  Log("daemon " + name + (daemon.paused ? " is paused" : " is resumed"));
   EditDaemon(name, [&](Json& spec) { spec["paused"] = daemon.paused; });
   return true;
 }
@@ -287,7 +287,7 @@ Json FaultInjectionCell::SomeWorkload() {
       return workload;
     }
   }
-  Log("daemon " + name + " has no workload for pool " + pool + " yet: the act is skipped");
+  Log("daemon " + name + " has no workload for pool " + pool + " yet, so the act is skipped");
   return {};
 }
 
@@ -327,7 +327,7 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),
                    [&](const Json& pool) { return StringAt(pool, {"workload"}) == NameOf(workload); })) {
-    Log("no status names workload " + NameOf(workload) + " yet: its labels stay");
+    Log("no status contains workload " + NameOf(workload) + " yet, so its labels stay");
     return true;
   }
   Log("workload " + NameOf(workload) + " loses label " + label);
@@ -347,9 +347,10 @@ bool FaultInjectionCell::OperatorIsKilled() {
 bool FaultInjectionCell::OperatorIsStopped() {
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
   const int code = replica.process->Stop();
-  Log("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and ends with " + std::to_string(code));
+  Log("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and exits with code " +
+      std::to_string(code));
   if (code != 0 && code != kLeaseLost && code != kNotYetBegun)
-    throw TestFailure("after SIGTERM it ended with " + std::to_string(code));
+    throw TestFailure("after SIGTERM, the operator exited with code " + std::to_string(code));
   replica.process = std::make_unique<OperatorProcess>(replica.options);
   return true;
 }

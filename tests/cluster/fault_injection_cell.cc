@@ -97,8 +97,8 @@ void FaultInjectionCell::Supervise() {
   for (Replica& replica : replicas_) {
     const std::optional<int> code = replica.process->ExitCode();
     if (!code) continue;
-    Log("operator " + std::to_string(&replica - replicas_.data()) + " has ended with " + std::to_string(*code));
-    if (*code != kLeaseLost) throw TestFailure("an operator has ended by itself, with " + std::to_string(*code));
+    Log("operator " + std::to_string(&replica - replicas_.data()) + " has exited with code " + std::to_string(*code));
+    if (*code != kLeaseLost) throw TestFailure("an operator exited by itself with code " + std::to_string(*code));
     replica.process = std::make_unique<OperatorProcess>(replica.options);
   }
 }
@@ -125,7 +125,7 @@ void FaultInjectionCell::Play() {
   }
   for (auto& [name, daemon] : model_.daemons) {
     if (!daemon.exists || !daemon.paused) continue;
-    Log("daemon " + name + " goes on");
+    Log("daemon " + name + " is resumed");
     daemon.paused = false;
     EditDaemon(name, [](Json& spec) { spec["paused"] = false; });
   }
@@ -146,7 +146,7 @@ void FaultInjectionCell::WaitUntilAllIsWell(const std::string& what) {
         return Difference();
       },
       kRecoveryTimeout);
-  Log("all is well");
+  Log("the cluster matches the specs");
 }
 
 std::string FaultInjectionCell::Difference() {
@@ -225,7 +225,7 @@ void FaultInjectionCell::ExpectNoMoreWrites() {
   std::erase_if(writes, [](const AuditedRequest& write) {
     return write.resource == "leases" || write.resource == "events" || write.name.starts_with("barrier-");
   });
-  if (!writes.empty()) throw TestFailure("all was well, and it went on to write: " + ToString(writes));
+  if (!writes.empty()) throw TestFailure("the operator wrote after the cluster matched the specs: " + ToString(writes));
 }
 
 void FaultInjectionCell::ExpectNothingWrongWasSeen() {
@@ -233,7 +233,7 @@ void FaultInjectionCell::ExpectNothingWrongWasSeen() {
     CatchUp(*watch);
     if (!watch->broken().empty()) throw TestFailure(watch->broken());
     const std::vector<std::string> faults = model_.Judge(name, watch->lives());
-    if (!faults.empty()) throw TestFailure("on the way, daemon " + name + ": " + Json(faults).dump(2));
+    if (!faults.empty()) throw TestFailure("during the run, daemon " + name + ": " + Json(faults).dump(2));
   }
 }
 

@@ -48,7 +48,7 @@ std::vector<std::string> FaultInjectionModel::Judge(const std::string& daemon,
     for (auto other = lives.begin(); other != life; ++other) {
       if (other->pool != life->pool || !other->SharesATimeWith(*life)) continue;
       if (dead_.contains(other->owner) || dead_.contains(life->owner)) continue;  // being removed
-      faults.push_back(what + " came beside " + other->name + " (" + other->uid + ")");
+      faults.push_back(what + " was created beside " + other->name + " (" + other->uid + ")");
     }
   }
   return faults;

@@ -135,16 +135,18 @@ std::string PropertyTest::WhyNotApplied(const Cell& cell, const Json& daemon,
   std::vector<Json> have = workloads(cell.task.kind).ControlledBy(cell.uid);
   std::erase_if(have, [](const Json& workload) { return ParseMeta(workload).deleting(); });
   if (have.size() != expected.size())
-    return std::to_string(have.size()) + " workloads, and not " + std::to_string(expected.size());
+    return std::to_string(have.size()) + " workloads instead of " + std::to_string(expected.size());
   for (const Json& workload : have) {
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
     const auto wanted = expected.find(pool);
-    if (wanted == expected.end()) return "a workload of pool " + pool;
+    if (wanted == expected.end()) return "a workload in the unexpected pool " + pool;
     if (const std::string why = DifferenceFrom(workload, wanted->second); !why.empty()) return pool + ": " + why;
     const auto known = cell.workloads.find(pool);
-    if (known != cell.workloads.end() && known->second.uid != UidOf(workload)) return pool + ": another uid";
+    if (known != cell.workloads.end() && known->second.uid != UidOf(workload))
+      return pool + ": the workload was recreated";
     const auto name = cell.names.find(pool);
-    if (name != cell.names.end() && name->second != NameOf(workload)) return pool + ": another name";
+    if (name != cell.names.end() && name->second != NameOf(workload))
+      return pool + ": the name of the workload has changed";
   }
   return "";
 }

@@ -54,7 +54,7 @@ Json PropertySpace::Resolve(const Json& schema) const {
   const std::string ref = StringAt(*reference, {"$ref"});
   if (ref.empty()) return schema;
   const std::string name = ref.substr(ref.rfind('/') + 1);
-  if (!components_.contains(name)) throw TestFailure("no schema is called " + name);
+  if (!components_.contains(name)) throw TestFailure("there is no schema " + name);
   return components_[name];
 }
 

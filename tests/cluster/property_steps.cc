@@ -45,7 +45,7 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
       ++(outcome == Outcome::kApplied    ? tally.applied
          : outcome == Outcome::kRejected ? tally.rejected
                                          : tally.reported);
-      doing += ", put back";
+      doing += ", reverted";
       if (outcome != Outcome::kRejected) RestoreRevision(cell, outcome == Outcome::kApplied);
     } catch (const std::exception& failure) {
       failures.push_back(task.Name() + " = " + doing + ": " + failure.what());
@@ -54,7 +54,7 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
         cell.workloads.clear();  // unknown until the next observation
         Step(cell, cell.base, Sense::kGood);
       } catch (const std::exception& again) {
-        failures.push_back(task.Name() + ": put back after that: " + again.what());
+        failures.push_back(task.Name() + ": revert after the failure: " + again.what());
         break;
       }
     }
@@ -77,15 +77,15 @@ PropertyTest::Outcome PropertyTest::Step(Cell& cell, const Json& spec, Sense sen
   auto expected = Expected(cell, At(*written, "/spec"));
   const bool either = cell.task.as_server ? empty && !expected : sense != Sense::kGood;
   if (!expected && empty) expected = Expected(cell, cell.base);
-  if (sense == Sense::kGood && !expected) throw TestFailure("the model takes a good value for a wrong one");
-  if (sense == Sense::kWrong && expected && reviewed()) throw TestFailure("it was accepted");
+  if (sense == Sense::kGood && !expected) throw TestFailure("the naive model rejects a valid value");
+  if (sense == Sense::kWrong && expected && reviewed()) throw TestFailure("an invalid value was accepted");
   const Outcome outcome = Await(cell, At(*written, "/metadata/generation"), expected, !expected || either);
   if (outcome == Outcome::kReported) {
-    if (reviewed()) throw TestFailure("the webhook let it through");
+    if (reviewed()) throw TestFailure("the webhook admitted a value that the operator rejects");
     ExpectUntouched(cell);
     return outcome;
   }
-  if (sense == Sense::kWrong) throw TestFailure("it was acted upon");
+  if (sense == Sense::kWrong) throw TestFailure("the operator applied an invalid value");
   RememberWorkloads(cell);
   return outcome;
 }
@@ -112,9 +112,9 @@ Result<Json> PropertyTest::Write(Cell& cell, const Json& spec) const {
 void PropertyTest::ExpectRejection(const Cell& cell, const Json& spec, Sense sense, const Error& rejection) const {
   const Reason reason = rejection.reason;
   if (reason != Reason::kInvalid && reason != Reason::kBadRequest) throw TestFailure(rejection.ToString());
-  if (sense == Sense::kGood) throw TestFailure("it was rejected: " + rejection.message);
+  if (sense == Sense::kGood) throw TestFailure("a valid value was rejected: " + rejection.message);
   if (cell.task.as_server && Expected(cell, spec)) {
-    throw TestFailure("it was rejected, though an apiserver takes such a workload: " + rejection.message);
+    throw TestFailure("a value was rejected although an apiserver accepts the workload: " + rejection.message);
   }
   ExpectUntouched(cell);
 }
@@ -126,11 +126,12 @@ PropertyTest::Outcome PropertyTest::Await(const Cell& cell, const Json& generati
   Eventually("the cluster matches the spec, or status reports an error", [&]() -> std::string {
     const Json daemon = daemons_->Find(cell.name).value_or(Json());
     if (At(daemon, "/metadata/generation") != generation || At(daemon, "/status/observedGeneration") != generation)
-      return "it is not observed: " + Short(At(daemon, "/status"));
+      return "the spec is not observed: " + Short(At(daemon, "/status"));
     outcome = Outcome::kReported;
     if (may_tell && ReportsFailure(daemon)) return "";
     outcome = Outcome::kApplied;
-    if (!expected) return "it can't be, and is not reported: " + Short(At(daemon, "/status/conditions"));
+    if (!expected)
+      return "the spec cannot be applied, and status reports no error: " + Short(At(daemon, "/status/conditions"));
     return WhyNotApplied(cell, daemon, *expected);
   });
   return outcome;
@@ -159,7 +160,7 @@ void PropertyTest::RestoreRevision(Cell& cell, bool applied) const {
     Step(cell, cell.base, Sense::kGood);
     for (const auto& [pool, known] : before) {
       if (cell.workloads.at(pool).generation != known.generation)
-        throw TestFailure("putting it back wrote the workload of " + pool);
+        throw TestFailure("the revert wrote the workload of pool " + pool);
     }
   } else {
     Step(cell, cell.base, Sense::kGood);
@@ -167,7 +168,8 @@ void PropertyTest::RestoreRevision(Cell& cell, bool applied) const {
   for (const auto& [pool, spec] : cell.base_workloads) {
     const Json live = At(kube().Get(TypeOf(cell.task.kind), cell.workloads.at(pool).name), "/spec");
     if (WithoutEmpty(live) != WithoutEmpty(spec))
-      throw TestFailure("put back, " + pool + " differs: " + Short(Json::diff(spec, live)));
+      throw TestFailure("after the revert, the workload of pool " + pool +
+                        " differs: " + Short(Json::diff(spec, live)));
   }
 }
 

@@ -39,7 +39,7 @@ class SecretsTest : public ClusterTest {
     OperatorOptions options = DefaultOptions();
     std::string text = ReadFile(plane().kubeconfig());
     const auto at = text.find("  user: {client-certificate-data:");
-    if (at == std::string::npos) throw TestFailure("the kubeconfig looks different");
+    if (at == std::string::npos) throw TestFailure("the kubeconfig has another format than the test expects");
     text.replace(at, text.find('\n', at) - at, "  user: " + user);
     options.kubeconfig = plane().dir() + "/" + ns() + "-" + name + ".kubeconfig";
     options.log_file = plane().dir() + "/" + ns() + "-" + name + ".log";

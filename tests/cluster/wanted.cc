@@ -66,7 +66,7 @@ std::map<int, int> ImagesOf(const std::vector<Json>& revisions, WorkloadKind kin
 void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, WorkloadKind kind, const Wanted& wanted,
                       Comparison& is) {
   const std::map<int, int> have = ImagesOf(revisions, kind);
-  is.Is("the number of different numbers of revisions", have.size(), revisions.size());
+  is.Is("the number of distinct revision numbers", have.size(), revisions.size());
   is.Is("status.updateRevision", At(daemon, "/status/updateRevision"),
         revisions.empty() ? "" : NameOf(revisions.back()));
   if (!wanted.rolled_back) is.Is("the newest revision's image", have.empty() ? 0 : have.rbegin()->second, wanted.image);
@@ -105,7 +105,7 @@ void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
     const auto tolerations = wanted.tolerations.find(pool);
     is.Is(name + "'s pods' tolerations", At(workload, "/spec/template/spec/tolerations"),
           tolerations == wanted.tolerations.end() ? Json() : tolerations->second);
-    is.Is(name + "'s pods' nodes", At(workload, "/spec/template/spec/nodeSelector"), Json{{kNodePoolLabel, pool}});
+    is.Is(name + "'s nodeSelector", At(workload, "/spec/template/spec/nodeSelector"), Json{{kNodePoolLabel, pool}});
   }
   is.Is("the pools with a workload, one entry for each", pools, wanted.pools);
 }
@@ -118,8 +118,9 @@ void CompareServices(const Json& daemon, const std::vector<Json>& services, cons
     is.Is(NameOf(service) + "'s port", At(service, "/spec/ports/0/port"), wanted.service_port);
     is.Is(NameOf(service) + "'s selector", At(service, "/spec/selector"),
           Json{{"app", NameOf(daemon)}, {kPoolNameLabel, pool}});
-    is.Is("the Service that status names", StringAt(PoolStatus(daemon, pool), {"service"}), NameOf(service));
-    is.Is("the Service is called as the workload", StringAt(PoolStatus(daemon, pool), {"workload"}), NameOf(service));
+    is.Is("the Service in status", StringAt(PoolStatus(daemon, pool), {"service"}), NameOf(service));
+    is.Is("the name of the Service, compared with the workload's name",
+          StringAt(PoolStatus(daemon, pool), {"workload"}), NameOf(service));
   }
   for (const Json& entry : At(daemon, "/status/pools")) {
     if (entry.contains("service")) named.push_back(StringAt(entry, {"name"}));

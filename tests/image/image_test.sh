@@ -68,7 +68,7 @@ same "the title" yurtappdaemon-operator "$(label title)"
 same "the licenses" Apache-2.0 "$(label licenses)"
 same "the version" "$version" "$(label version)"
 same "the time of creation" 2023-11-14T22:13:20Z "$(label created)"
-[[ $(label revision) =~ ^[0-9a-f]{40}(-dirty)?$|^unknown$ ]] || fault "the revision is no commit: $(label revision)"
+[[ $(label revision) =~ ^[0-9a-f]{40}(-dirty)?$|^unknown$ ]] || fault "label revision is not a commit: $(label revision)"
 
 # --- the image's files -------------------------------------------------------------------------------------------------
 container=$(buildah from --pull-never "$tag")
@@ -87,11 +87,11 @@ done
 same "the zones that lead out of their folder" '' "$(find "$zones" -type l -lname '/*'; find -L "$zones" -type l)"
 jq -e 'any(.packages[]; .name == "tzdata")' "$root/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json" >/dev/null ||
   fault "the SBOM lacks tzdata"
-if grep -qaE "/src/(operator|webhook)" "$root$program"; then fault "the program holds paths of its build"; fi
+if grep -qaE "/src/(operator|webhook)" "$root$program"; then fault "the program contains paths of its build"; fi
 size=$(stat -c %s "$root$program")
 [ "$size" -le 8000000 ] || fault "the program has $size bytes"
 compressed=$(tar -C "$root" -c . | gzip | wc -c)
-[ "$compressed" -le 40000000 ] || fault "the image has $compressed bytes, compressed"
+[ "$compressed" -le 40000000 ] || fault "the image has $compressed bytes when compressed"
 
 # --- the program -------------------------------------------------------------------------------------------------------
 # run ARGUMENT...: runs a program as the image's user, with its output in $work/out.
@@ -100,7 +100,7 @@ exit_code() { local code=0; run "$@" || code=$?; echo $code; }
 same "the exit code of --version" 0 "$(exit_code $program --version)"
 same "what --version says" "yurtappdaemon-operator $version" "$(cat "$work/out")"
 same "the exit code of --help" 0 "$(exit_code $program --help)"
-grep -q -- --kubeconfig "$work/out" || fault "--help does not help: $(cat "$work/out")"
+grep -q -- --kubeconfig "$work/out" || fault "--help does not print the flags: $(cat "$work/out")"
 same "the exit code of a wrong flag" 2 "$(exit_code $program --nonsense)"
 same "the exit code without a cluster" 1 "$(exit_code $program)"
 for shell in sh bash /bin/sh; do
@@ -125,7 +125,7 @@ for ((i = 0; i < 300; i++)); do
   if grep -q 'connection refused' "$work/out"; then break; fi
   sleep 0.1
 done
-grep -q 'connection refused' "$work/out" || fault "it does not get as far as to a closed port: $(tail -n 3 "$work/out")"
+grep -q 'connection refused' "$work/out" || fault "the program does not connect to the closed port: $(tail -n 3 "$work/out")"
 kill -TERM $operator
 code=0
 wait $operator || code=$?
@@ -133,7 +133,7 @@ same "the exit code after SIGTERM" 0 $code
 
 # --- the image's SBOM --------------------------------------------------------------------------------------------------
 sbom=$root/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json
-cmp -s "$sbom" build/image/sbom.spdx.json || fault "the SBOM beside the image is another than that inside"
+cmp -s "$sbom" build/image/sbom.spdx.json || fault "the SBOM beside the image differs from the SBOM in the image"
 same "the SBOM's version and ours" "SPDX-2.3 $version" "$(jq -r '
   "\(.spdxVersion) v\(.packages[] | select(.SPDXID == $ARGS.named.ours) | .versionInfo)"' \
   --arg ours SPDXRef-Package-yurtappdaemon-operator "$sbom")"
@@ -154,4 +154,4 @@ for header_only in 'libboost1\.[0-9]+-dev' nlohmann-json3-dev libspdlog-dev; do
 done
 
 [ $faults = 0 ] || exit 1
-say "the image is as it should be: $compressed bytes compressed, the program $size"
+say "the image has no errors: $compressed bytes compressed, the program $size"

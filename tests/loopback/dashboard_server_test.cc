@@ -95,7 +95,7 @@ TEST_F(DashboardServerTest, HandlerGetsHostAndOriginAndItsResponseHasTheFixedHea
   EXPECT_FALSE(answer.headers.contains("access-control-allow-origin"));
 }
 
-TEST_F(DashboardServerTest, InvalidRequestsAreAnsweredWithTheFixedHeaders) {
+TEST_F(DashboardServerTest, ResponsesToInvalidRequestsHaveTheFixedHeaders) {
   Start();
   for (const auto& [bytes, status] : std::vector<std::pair<std::string, int>>{
            {"nonsense\r\n\r\n", 400},

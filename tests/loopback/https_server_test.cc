@@ -49,7 +49,7 @@ TEST_F(HttpsServerTest, RenegotiationIsRejected) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, PipelinedRequestsAreAnsweredInTheirOrder) {
+TEST_F(HttpsServerTest, PipelinedRequestsGetTheirResponsesInOrder) {
   Start();
   HttpsClient client = Connect();
   std::string requests;
@@ -122,7 +122,7 @@ TEST_F(HttpsServerTest, ClientWithAnEndlessRequestIsDisconnectedAtItsTimeLimit) 
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, MalformedRequestsAreAnsweredWithAnError) {
+TEST_F(HttpsServerTest, MalformedRequestsGetAnErrorResponse) {
   Start();
   const auto sent = [this](const std::string& bytes) {
     HttpsClient client = Connect();
@@ -168,7 +168,7 @@ TEST_F(HttpsServerTest, HeaderConnectionCloseAndMethodHeadAreHonoured) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST_F(HttpsServerTest, ExpectHeaderIsAnsweredWithContinueOrARejection) {
+TEST_F(HttpsServerTest, ExpectHeaderCausesContinueOrARejection) {
   Start();
   HttpsClient client = Connect();
   client.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -224,7 +224,7 @@ TEST_F(HttpsServerTest, ConnectionsAreClosedUntilACertificateIsLoaded) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, StopAnswersRunningRequestsAndClosesIdleConnections) {
+TEST_F(HttpsServerTest, StopFinishesRunningRequestsAndClosesIdleConnections) {
   Start();
   HttpsClient idle = Connect();
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);

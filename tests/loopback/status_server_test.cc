@@ -147,7 +147,7 @@ TEST_F(StatusServerTest, UnsentRepliesBeyondTheLimitCloseTheConnectionsThatWaitL
   for (std::size_t i = 0; i < clients.size(); ++i) EXPECT_EQ(clients[i]->ReadAll().size() == 4'000'000, i >= 7) << i;
 }
 
-TEST_F(StatusServerTest, RequestsThatArriveTogetherAreAnsweredWithinTheLimit) {
+TEST_F(StatusServerTest, RequestsThatArriveTogetherGetResponsesWithinTheLimit) {
   Start();
   ClientConnection busy(server_->port());
   const auto clients = Connect(12);

@@ -37,12 +37,12 @@ class WriteCheck {
 
   std::string Fault() const {
     if (write_.kind != kDaemon && std::none_of(daemons_.begin(), daemons_.end(), [&](auto d) { return IsThere(d); }))
-      return "it writes for a daemon that is gone, or about to go";
+      return "the operator writes for a daemon that is gone or being deleted";
     switch (write_.kind) {
       case kDaemon:
         return OfDaemon();
       case kPool:
-        return "it writes pools";
+        return "the operator writes a pool";
       case kWorkload:
         return OfWorkload();
       case kRevision:
@@ -50,7 +50,7 @@ class WriteCheck {
       case kService:
         return OfService();
       case kFreeze:
-        return "it writes the freeze";
+        return "the operator writes the ConfigMap of the freeze";
     }
     return "";
   }
@@ -60,11 +60,11 @@ class WriteCheck {
   bool deleted() const { return write_.after->gone; }
 
   std::string OfDaemon() const {
-    if (made() || deleted()) return "it makes or deletes daemons";
-    if (object_.key != daemon_key_ || object_.uid != daemon_.uid) return "it writes another daemon";
-    if (write_.before != &daemon_) return "it writes status over one that it has not seen";
+    if (made() || deleted()) return "the operator creates or deletes a daemon";
+    if (object_.key != daemon_key_ || object_.uid != daemon_.uid) return "the operator writes another daemon";
+    if (write_.before != &daemon_) return "the operator overwrites a status that it has not read";
     const bool same = write_.before->without_status == write_.after->without_status;
-    return same ? "" : "it writes more of a daemon than status";
+    return same ? "" : "the operator writes a field of a daemon other than status";
   }
 
   bool IsThere(const Content* daemon) const {
@@ -99,26 +99,27 @@ class WriteCheck {
   }
 
   std::string OfWorkload() const {
-    if (object_.foreign) return "it changes the workload of another owner";
+    if (object_.foreign) return "the operator changes the workload of another owner";
     if (deleted()) {
-      if (object_.owner != daemon_.uid) return "it deletes a workload that it does not own";
+      if (object_.owner != daemon_.uid) return "the operator deletes a workload that it does not own";
       if (HasAnother(object_.pool)) return "";
-      return SelectsNow(object_.pool) ? "it deletes a workload that is wanted" : "";
+      return SelectsNow(object_.pool) ? "the operator deletes the workload of a selected pool" : "";
     }
     const Content& after = *write_.after;
     if (after.owner != daemon_.uid) return "the owner of the workload is wrong";
     if (!after.fault.empty()) return "the workload is wrong: " + after.fault;
     if (made()) {
-      if (HasAnother(after.pool)) return "it makes a second workload for a pool";
-      if (!MaySelect(after.pool)) return "it makes a workload for a pool that is not selected";
+      if (HasAnother(after.pool)) return "the operator creates a second workload for a pool";
+      if (!MaySelect(after.pool)) return "the operator creates a workload for a pool that is not selected";
       return SpecRequests(after.label, /*paused_too=*/true) ? ""
                                                             : "a new workload has a revision that no spec requests";
     }
-    if (!object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a workload that it does not own";
-    if (object_.owner.empty() && HasAnother(after.pool)) return "it adopts a second workload for a pool";
+    if (!object_.owner.empty() && object_.owner != daemon_.uid)
+      return "the operator writes a workload that it does not own";
+    if (object_.owner.empty() && HasAnother(after.pool)) return "the operator adopts a second workload for a pool";
     if (object_.label == after.label) return "";
     if (!SpecRequests(after.label, /*paused_too=*/false))
-      return "it updates a workload to a revision that no spec requests";
+      return "the operator updates a workload to a revision that no spec requests";
     return ClosedGate(after);
   }
 
@@ -127,19 +128,19 @@ class WriteCheck {
     if (!daemon_.gated) return "";
     const std::vector<const Content*> pools = VersionsOf(after.pool);
     if (std::all_of(pools.begin(), pools.end(), [](const Content* pool) { return pool != nullptr && pool->held; }))
-      return "it updates a pool that its site holds";
+      return "the operator updates a pool that its site holds";
     // Windows and the freeze do not delay a return to status.currentRevision.
     if (std::any_of(daemons_.begin(), daemons_.end(),
                     [&](const Content* daemon) { return IsThere(daemon) && daemon->current == after.label; })) {
       return "";
     }
-    if (!InWindow(now_.clock)) return "it updates a pool outside its windows";
+    if (!InWindow(now_.clock)) return "the operator updates a pool outside its windows";
     const std::vector<const Content*> freezes =
         VersionsSince(now_[kFreeze], KeyHash(kFreeze, {kNamespace, kFreezeName}), seen_[kFreeze]);
     const bool frozen = std::all_of(freezes.begin(), freezes.end(), [&](const Content* freeze) {
       return freeze != nullptr && !(freeze->expires && now_.clock >= kFreezeEnds);
     });
-    return frozen ? "it updates a pool during a freeze" : "";
+    return frozen ? "the operator updates a pool during a freeze" : "";
   }
 
   // Returns the pool's live workload, or nullptr. Ignores workloads without the label, as informers do.
@@ -155,10 +156,11 @@ class WriteCheck {
     if (!deleted()) {
       if (write_.after->owner != daemon_.uid) return "the owner of the Service is wrong";
       if (!write_.after->fault.empty()) return "the Service is wrong: " + write_.after->fault;
-      if (!made() && !object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a Service of another";
-      return MaySelect(write_.after->pool) ? "" : "it writes a Service for a pool that is not selected";
+      if (!made() && !object_.owner.empty() && object_.owner != daemon_.uid)
+        return "the operator writes a Service of another owner";
+      return MaySelect(write_.after->pool) ? "" : "the operator writes a Service for a pool that is not selected";
     }
-    if (object_.owner != daemon_.uid) return "it deletes a Service that it does not own";
+    if (object_.owner != daemon_.uid) return "the operator deletes a Service that it does not own";
     if (!SelectsNow(object_.pool)) return "";
     // If the pool has two workloads, each may have a Service.
     for (const Cell& cell : now_[kService].Live()) {
@@ -169,7 +171,9 @@ class WriteCheck {
     if (workload == nullptr || ServiceName(workload->key.name) != object_.key.name) return "";
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, workload->label}), now_[kRevision].events.size());
-    return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
+    return revision != nullptr && revision->port != 0
+               ? "the operator deletes a Service that the revision of the workload requires"
+               : "";
   }
 
   // Returns true if some version of the daemon since the reconcile began permits this revision for the workload.
@@ -189,7 +193,8 @@ class WriteCheck {
   }
 
   std::string OfRevision() const {
-    if (!object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a revision that it does not own";
+    if (!object_.owner.empty() && object_.owner != daemon_.uid)
+      return "the operator writes a revision that it does not own";
     if (!deleted()) return write_.after->owner == daemon_.uid ? "" : "the owner of the revision is wrong";
     for (const Content* daemon : daemons_) {
       if (daemon == nullptr || daemon->uid != daemon_.uid) return "";
@@ -205,7 +210,7 @@ class WriteCheck {
         }
       }
     }
-    return "it prunes a revision that is live";
+    return "the operator prunes a revision that is in use";
   }
 
   const State& now_;
@@ -287,20 +292,20 @@ class RestCheck {
     if (!workload.labelled || !workload.fault.empty()) return "the workload of pool " + name + " was not repaired";
     used_revisions_.insert(workload.label);
     const Content* revision = RevisionNamed(workload.label);
-    if (revision == nullptr) return "the workload of pool " + name + " names no revision";
+    if (revision == nullptr) return "the workload of pool " + name + " has no label with a revision";
     if (!daemon_.paused && !MayStay(pool) && revision->digest != daemon_.digest)
       return "pool " + name + " is on an old revision";
     const RevisionContent made_from = *ContentOf(revision->Parse());
     const auto rendered = Render(made_from, InputsFor(made_from, ParseNodePool(pool.Parse())), name, workload.label);
     if (!rendered || (*rendered)["spec"] != workload.Parse()["spec"]) {
-      return "the workload of pool " + name + " is not what its revision renders";
+      return "the workload of pool " + name + " differs from the rendering of its revision";
     }
     if (revision->port == 0) return "";
     const Content* service = ServiceOf(workload.key.name);
     if (service == nullptr) return "no Service for pool " + name;
     if (service->owner != daemon_.uid || service->pool != name || !service->fault.empty())
       return "the Service of pool " + name + " is wrong";
-    if (service->port != revision->port) return "the Service of pool " + name + " is not what its revision asks for";
+    if (service->port != revision->port) return "the Service of pool " + name + " has another port than its revision";
     ++wanted_services_;
     return "";
   }
@@ -309,11 +314,11 @@ class RestCheck {
   std::string FaultOfLeftovers() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
-    if (ours != wanted_services_) return "a Service is left that no pool needs";
+    if (ours != wanted_services_) return "a Service exists that no pool needs";
     for (const Cell& cell : workloads_) {
       const Content& workload = cell.content();
       if (workload.owner == daemon_.uid && workload.labelled && !selected_.contains(workload.pool)) {
-        return "a workload is left in pool " + workload.pool;
+        return "a workload exists in the unselected pool " + workload.pool;
       }
     }
     return "";
@@ -322,19 +327,21 @@ class RestCheck {
   std::string OfStatus() const {
     const Json& status = parsed_.status;
     const auto selected = static_cast<std::int64_t>(selected_.size());
-    if (IntAt(status, {"observedGeneration"}) != parsed_.meta.generation) return "observedGeneration";
-    if (IntAt(status, {"desiredPools"}, -1) != selected) return "desiredPools";
+    if (IntAt(status, {"observedGeneration"}) != parsed_.meta.generation) return "status.observedGeneration is wrong";
+    if (IntAt(status, {"desiredPools"}, -1) != selected) return "status.desiredPools is wrong";
     if (AnyMayStay()) return "";
-    if (IntAt(status, {"failedPools"}, -1) != taken_) return "failedPools";
-    if (IntAt(status, {"readyPools"}, -1) != selected - taken_) return "readyPools";
-    if (!daemon_.paused && IntAt(status, {"updatedPools"}, -1) != selected - taken_) return "updatedPools";
+    if (IntAt(status, {"failedPools"}, -1) != taken_) return "status.failedPools is wrong";
+    if (IntAt(status, {"readyPools"}, -1) != selected - taken_) return "status.readyPools is wrong";
+    if (!daemon_.paused && IntAt(status, {"updatedPools"}, -1) != selected - taken_)
+      return "status.updatedPools is wrong";
     return "";
   }
 
   std::string OfRevisions() const {
     const Content* update = RevisionNamed(daemon_.update);
-    if (update == nullptr || update->digest != daemon_.digest || update->owner != daemon_.uid) return "updateRevision";
-    if (!daemon_.paused && !AnyMayStay() && daemon_.current != daemon_.update) return "currentRevision";
+    if (update == nullptr || update->digest != daemon_.digest || update->owner != daemon_.uid)
+      return "status.updateRevision is wrong";
+    if (!daemon_.paused && !AnyMayStay() && daemon_.current != daemon_.update) return "status.currentRevision is wrong";
     std::int64_t highest_other = 0;
     int old = 0;
     for (const Cell& cell : revisions_) {
@@ -363,7 +370,7 @@ class RestCheck {
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write) {
   if (now[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]) == nullptr)
-    return "it writes for a daemon that it does not see";
+    return "the operator writes for a daemon that is not in its cache";
   return WriteCheck(now, seen, begun, daemon, write).Fault();
 }
 

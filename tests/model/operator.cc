@@ -33,7 +33,7 @@ class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
   WallTime WallNow() const override { return wall_ + std::chrono::seconds(clock_seconds_); }
-  // Begins a reconcile at a number of seconds after the start.
+  // Begins a reconcile `clock` seconds after the start.
   void Step(std::uint32_t clock) {
     const std::chrono::seconds passed(clock > clock_seconds_ ? clock - clock_seconds_ : 0);
     steady_ += std::max<Duration>(passed, std::chrono::minutes(1));

@@ -52,7 +52,7 @@ run() {
 }
 known=$(line 'skopeo copy' && line 'helm install' && line 'helm test' && line 'kubectl label' &&
   line 'kubectl apply' && line 'kubectl wait')
-[ "$known" = "$(cat "$work/commands")" ] || fail "README has other commands than this test: $(cat "$work/commands")"
+[ "$known" = "$(cat "$work/commands")" ] || fail "the commands in README differ from those in this test: $(cat "$work/commands")"
 
 upload=$(line 'skopeo copy')
 if ! command -v skopeo >/dev/null; then

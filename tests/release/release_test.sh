@@ -41,7 +41,7 @@ same "the type of the provenance" "https://in-toto.io/Statement/v1 https://slsa.
 same "the sums in the provenance" "$(grep -v ' provenance\.' "$dist/SHA256SUMS")" \
   "$(jq -r '.subject[] | "\(.digest.sha256)  \(.name)"' "$provenance")"
 [[ $(jq -r '.predicate.buildDefinition.resolvedDependencies[0].digest.gitCommit' "$provenance") =~ ^[0-9a-f]{40}$ ]] ||
-  fault "the provenance names no commit"
+  fault "the provenance has no commit"
 
 # --- programs ----------------------------------------------------------------------------------------------------------
 machine=$(dpkg --print-architecture 2>/dev/null || echo amd64)
@@ -51,7 +51,7 @@ for archive in "$dist"/*-linux-*.tar.gz; do
   program=${base%-linux-*} arch=${base##*-}
   folder=$work/$arch/$program
   mkdir -p "$folder"
-  tar -xzf "$archive" -C "$folder" || fault "$base.tar.gz does not open"
+  tar -xzf "$archive" -C "$folder" || fault "$base.tar.gz cannot be extracted"
   same "owners and modes in $base.tar.gz" "" \
     "$(tar --numeric-owner -tvzf "$archive" | grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x) 0/0 ' || true)"
   same "the libraries that $base loads" "" "$(readelf --dynamic "$folder/$program" | grep NEEDED || true)"
@@ -69,18 +69,18 @@ for archive in "$dist"/*-linux-*.tar.gz; do
   for package in $glibc libssl-dev libsimdjson-dev libyaml-cpp-dev; do
     jq -e --arg id "SPDXRef-Package-$package" \
       'any(.relationships[]; .relationshipType == "STATIC_LINK" and .relatedSpdxElement == $id)' "$sbom" >/dev/null ||
-      fault "$base.spdx.json does not say that $package is linked"
+      fault "$base.spdx.json does not list $package, which is linked"
   done
 
   runner=()
   if [ "$arch" != "$machine" ]; then
-    command -v "${emulator[$arch]}" >/dev/null || { say "SKIPPED: running $base, because ${emulator[$arch]} is not here"; continue; }
+    command -v "${emulator[$arch]}" >/dev/null || { say "SKIPPED: running $base, because ${emulator[$arch]} is not installed"; continue; }
     runner=("${emulator[$arch]}")
   fi
   # The environment is empty, because the program must not depend on it.
   run() { env -i HOME="$work" "${runner[@]}" "$folder/$program" "$@" 2>&1; }
   if [ "$program" = kubectl-yad ]; then answer=$(run version); else answer=$(run --version); fi
-  [[ $answer == *"v$version"* ]] || fault "$base answers to version: $answer"
+  [[ $answer == *"v$version"* ]] || fault "$base prints another version: $answer"
 done
 
 # --- Krew manifest -----------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ $(sort "$root/etc/ssl/certs/ca-certificates.crt" | sha256sum)" # Debian's own sc
   same "settings, CAs, time zones and accounts of $base" "$common" "$these"
   if [ "$arch" != "$machine" ]; then
     command -v "${emulator[$arch]}" >/dev/null ||
-      { say "SKIPPED: running the program of $base, because ${emulator[$arch]} is not here"; continue; }
+      { say "SKIPPED: running the program of $base, because ${emulator[$arch]} is not installed"; continue; }
     answer=$("${emulator[$arch]}" -L "$root" "$root/usr/bin/$NAME" --version 2>&1 || true)
     same "the answer to --version of $base" "$NAME v$version" "$answer"
     "${emulator[$arch]}" -L "$root" "$root/usr/bin/$NAME" --help >"$work/log" 2>&1 || fault "--help of $base: $(cat "$work/log")"
@@ -144,7 +144,7 @@ fi
 
 # --- chart and manifests -----------------------------------------------------------------------------------------------
 assets=$(hack/assets.sh dir)
-"$assets/helm" lint --quiet "$dist/$NAME-$version.tgz" || fault "helm lint"
+"$assets/helm" lint --quiet "$dist/$NAME-$version.tgz" || fault "helm lint failed"
 same "the chart's version" "$version $version" "$("$assets/helm" show chart "$dist/$NAME-$version.tgz" |
   sed -n 's/^\(version\|appVersion\): //p' | xargs)"
 kinds() { sed -n 's/^kind: //p' "$1" | sort | uniq -c | awk '{ print $2 "=" $1 }' | xargs; }
@@ -152,7 +152,7 @@ same "the objects of install.yaml" "ClusterRole=5 ClusterRoleBinding=2 CustomRes
 MutatingWebhookConfiguration=1 Namespace=1 PodDisruptionBudget=1 Role=1 RoleBinding=1 Secret=1 Service=2 ServiceAccount=1 \
 ValidatingWebhookConfiguration=1" "$(kinds "$dist/install.yaml")"
 for file in install install-namespaced; do
-  grep -qE "^ +image: .*$NAME:v$version$" "$dist/$file.yaml" || fault "$file.yaml does not name the image by its version"
+  grep -qE "^ +image: .*$NAME:v$version$" "$dist/$file.yaml" || fault "$file.yaml does not have the image with its version"
   if grep -nE 'helm\.sh/chart|managed-by: Helm' "$dist/$file.yaml"; then fault "$file.yaml has labels of Helm"; fi
 done
 grep -q -- --namespace=yurtappdaemon-system "$dist/install-namespaced.yaml" ||
@@ -168,7 +168,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   export KUBECONFIG=$work/cluster/kubeconfig
   kubectl() { "$assets/kubectl" "$@"; }
   for file in install-namespaced install; do
-    kubectl apply --dry-run=client -f "$dist/$file.yaml" >/dev/null || fault "dry run of $file.yaml"
+    kubectl apply --dry-run=client -f "$dist/$file.yaml" >/dev/null || fault "the dry run of $file.yaml failed"
     kubectl apply --server-side -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "$file.yaml: $(cat "$work/log")"
     [ $file = install ] || kubectl delete -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "delete: $(cat "$work/log")"
   done
@@ -183,7 +183,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   }
   stop() {
     kill "$operator"
-    wait "$operator" || fault "the operator ended with $?"
+    wait "$operator" || fault "the operator exited with code $?"
     operator=''
   }
   # soon COMMAND...: repeats the command until it succeeds. Fails after a minute.
@@ -204,7 +204,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
 
   before=$(hack/old-release.sh path)
   if [ -x "$before" ]; then start "$before"; else
-    say "SKIPPED: the objects of the version before, because its operator is not here (hack/old-release.sh)"
+    say "SKIPPED: the objects of the previous version, because its operator is missing (hack/old-release.sh)"
     start "$work/$machine/$NAME/$NAME"
   fi
   kubectl apply -f "$dist/samples.yaml" >/dev/null
@@ -222,7 +222,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     kubectl patch yurtappdaemon "$name" --type=merge -p '{"spec": {
       "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 600}},
       "workloadTemplate": {"deploymentTemplate": {"spec": {"template": {"spec": {"nodeSelector": {"no-such": "node"}, "containers": [{"name": "web", "image": "nginx:1.28"}]}}}}}}}' >/dev/null
-    soon begun || fault "the version before begins no rollout"
+    soon begun || fault "the previous version starts no rollout"
     stop
     held_over=$(workloads)
     same "the pools that the version before has updated" 1 "$(images | tr ' ' '\n' | grep -c 1.28)"
@@ -241,7 +241,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     program=$work/$arch/$NAME/$NAME
     if [ "$arch" = "$machine" ] || [ ! -e "$program" ]; then continue; fi
     command -v "${emulator[$arch]}" >/dev/null ||
-      { say "SKIPPED: the operator for $arch, because ${emulator[$arch]} is not here"; continue; }
+      { say "SKIPPED: the operator for $arch, because ${emulator[$arch]} is not installed"; continue; }
     stop
     kubectl delete "$(kubectl get deployments -o name | head -n 1)" >/dev/null
     start "${emulator[$arch]}" "$program"
@@ -249,8 +249,8 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   done
   [ $faults = 0 ] || tail -n 20 "$work/operator.log" >&2
 else
-  say "SKIPPED: the installation, because $([ -n "$complete" ] && echo "of the faults above" || echo "the control plane is not here (make assets)")"
+  say "SKIPPED: the installation, because $([ -n "$complete" ] && echo "of the failures above" || echo "the control plane is not installed (make assets)")"
 fi
 
 [ $faults = 0 ] || exit 1
-say "the release is as it should be"
+say "the release has no errors"

@@ -260,7 +260,7 @@ std::string ControlPlane::TokenKubeconfig(const std::string& ns, const std::stri
   std::string text = ReadFile(kubeconfig_);
   const auto replace = [&text](const std::string& begin, const std::string& line) {
     const auto at = text.find(begin);
-    if (at == std::string::npos) throw TestFailure("the kubeconfig looks different: there is no \"" + begin + "\"");
+    if (at == std::string::npos) throw TestFailure("the kubeconfig does not contain \"" + begin + "\"");
     text.replace(at, text.find('\n', at) - at, line);
   };
   replace("  user: {client-certificate-data:", "  user: {token: " + token + "}");

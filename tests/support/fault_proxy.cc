@@ -453,7 +453,7 @@ std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeco
   std::string text = ReadFile(kubeconfig);
   const std::string begin = "  cluster: {server: ";
   const auto at = text.find(begin);
-  if (at == std::string::npos) throw TestFailure("the kubeconfig looks different: there is no \"" + begin + "\"");
+  if (at == std::string::npos) throw TestFailure("the kubeconfig does not contain \"" + begin + "\"");
   text.replace(at, text.find('\n', at) - at,
                begin + "\"" + proxy.url() + "\", certificate-authority-data: " + Base64Encode(proxy.ca_pem()) + "}");
   WriteFile(path, text);

@@ -120,7 +120,7 @@ int Process::Wait(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!ExitCode().has_value()) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw TestFailure(name_ + " did not end within " + std::to_string(timeout.count()) + " ms");
+      throw TestFailure(name_ + " did not exit within " + std::to_string(timeout.count()) + " ms");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -83,7 +83,7 @@ std::string ToWrite(Dice& dice, Fault& fault) {
       return "409";
     case 1:
       fault.pass_on = [](int) { return false; };
-      return "done, and its answer dropped";
+      return "executed, and the response dropped";
     default:
       fault.delay = milliseconds(100 + dice.Throw(1500));
       return "delayed by " + std::to_string(fault.delay.count()) + " ms";
@@ -106,7 +106,7 @@ std::string ToAny(Dice& dice, Fault& fault) {
       return "dropped";
     case 4:
       fault.cut_after = static_cast<std::size_t>(dice.Throw(2000));
-      return "done, and its answer cut after " + std::to_string(*fault.cut_after) + " bytes";
+      return "executed, and the response cut after " + std::to_string(*fault.cut_after) + " bytes";
     default:
       fault.delay = milliseconds(20 + dice.Throw(600));
       return "delayed by " + std::to_string(fault.delay.count()) + " ms";

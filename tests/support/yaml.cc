@@ -62,7 +62,7 @@ std::vector<Json> ParseYaml(const std::string& text) {
       if (!node.IsNull()) documents.push_back(ToJson(node));
     }
   } catch (const YAML::Exception& error) {
-    throw TestFailure(std::string("no YAML: ") + error.what());
+    throw TestFailure(std::string("invalid YAML: ") + error.what());
   }
   return documents;
 }

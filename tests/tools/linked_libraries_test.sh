@@ -8,13 +8,13 @@ set -euo pipefail
 faults=0
 for program in "$@"; do
   if readelf --dynamic "$program" | grep -i 'NEEDED.*cpprest'; then
-    echo "linked_libraries_test: $program needs cpprestsdk's library" >&2
+    echo "linked_libraries_test: $program links cpprestsdk's library" >&2
     faults=$((faults + 1))
   fi
   if readelf --symbols --wide "$program" | grep -m 3 -E '_ZN(K)?3web4http6client|_ZN4pplx'; then
-    echo "linked_libraries_test: $program holds code of cpprestsdk" >&2
+    echo "linked_libraries_test: $program contains code of cpprestsdk" >&2
     faults=$((faults + 1))
   fi
 done
 [ $faults = 0 ] || exit 1
-echo "linked_libraries_test: $# programs are free of cpprestsdk"
+echo "linked_libraries_test: $# programs do not contain cpprestsdk"

@@ -31,7 +31,7 @@ refuses() {
   if answer=$("$@" 2>&1); then
     fault "$* did not fail"
   elif [[ $answer != *"$word"* ]]; then
-    fault "$* said: $answer"
+    fault "$* printed: $answer"
   fi
   [ "$(contents 2>&1)" = "$before" ] || fault "$* changed the folder"
 }
@@ -46,11 +46,11 @@ refuses "not a folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
 # The scripts must stop and delete what they created themselves.
 mkdir "$work/own"
 touch "$work/own/.made-by-cluster.sh" "$work/own/kubeconfig"
-"$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop a folder of its own"
-[ -e "$work/own/kubeconfig" ] || fault "cluster.sh stop deleted more than process ids"
+"$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop the cluster in a folder that it created"
+[ -e "$work/own/kubeconfig" ] || fault "cluster.sh stop deleted other files than process ids"
 touch "$work/own/.made-by-demo.sh"
-"$HACK/demo.sh" stop "$work/own" || fault "demo.sh does not stop a folder of its own"
-[ ! -e "$work/own" ] || fault "demo.sh stop left its folder"
+"$HACK/demo.sh" stop "$work/own" || fault "demo.sh does not stop the demo in a folder that it created"
+[ ! -e "$work/own" ] || fault "demo.sh stop did not delete its folder"
 
 [ $faults = 0 ] || exit 1
-say "foreign folders are left alone"
+say "foreign folders are not changed"

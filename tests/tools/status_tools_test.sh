@@ -33,7 +33,7 @@ if [ -n "$UNIT_TEST" ] && [ -f "$ROOT/tests/unit/yurtappdaemon/conditions_test.c
   mkdir "$work/conditions"
   folders+=("$work/conditions")
   YAD_CONDITION_ROWS=$work/conditions "$UNIT_TEST" --gtest_brief=1 --gtest_filter='*Condition*' >"$work/unit.log" 2>&1 ||
-    fault "the unit test that writes the rows: $(tail -n 5 "$work/unit.log")"
+    fault "the unit test that writes the rows failed: $(tail -n 5 "$work/unit.log")"
 fi
 for folder in "${folders[@]}"; do
   found=0
@@ -52,11 +52,11 @@ compare() {
   local tool=$1 name answer expected
   cut -f 2- "$rows" | jq -r --arg tool "$tool" '.expected[$tool] // "nothing"' >"$work/expected"
   if [ "$(wc -l <"$2")" != "$(wc -l <"$work/names")" ]; then
-    fault "$tool gave $(wc -l <"$2") answers for $(wc -l <"$work/names") rows"
+    fault "$tool returned $(wc -l <"$2") results for $(wc -l <"$work/names") rows"
     return
   fi
   while IFS=$'\t' read -r name expected answer message; do
-    [ "$expected" = "$answer" ] || fault "$name: $tool says $answer ($message), expected is $expected"
+    [ "$expected" = "$answer" ] || fault "$name: $tool returned $answer ($message) instead of $expected"
   done < <(paste "$work/names" "$work/expected" "$2")
 }
 
@@ -75,7 +75,7 @@ for line in io.lines(arg[2]) do
   print(health.status .. "\t" .. (health.message or ""):gsub("%s", " "))
 end
 LUA
-lua5.1 "$work/run.lua" "$ROOT/docs/gitops/health.lua" "$work/objects.lua" >"$work/argo" || fault "health.lua ended with an error"
+lua5.1 "$work/run.lua" "$ROOT/docs/gitops/health.lua" "$work/objects.lua" >"$work/argo" || fault "health.lua failed"
 compare argo "$work/argo"
 
 # The page must contain the unchanged script.
@@ -85,7 +85,7 @@ cmp -s "$work/page.lua" "$ROOT/docs/gitops/health.lua" ||
 
 # --- kstatus -----------------------------------------------------------------------------------------------------------
 if kstatus=$("$ROOT/hack/kstatus.sh"); then
-  "$kstatus" <"$work/objects" >"$work/kstatus" || fault "kstatus ended with an error"
+  "$kstatus" <"$work/objects" >"$work/kstatus" || fault "kstatus failed"
   compare kstatus "$work/kstatus"
 elif [ -n "${CI:-}" ]; then
   fault "kstatus could not be built"

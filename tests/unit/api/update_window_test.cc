@@ -169,7 +169,7 @@ TEST(UpdateWindowTest, MaxFailuresOfAGroupMustBeANumberOrAPercentage) {
   });
 }
 
-TEST(UpdateWindowTest, StrategyReadsWindowsAndMaxFailuresOfGroups) {
+TEST(UpdateWindowTest, WindowsAndMaxFailuresOfGroupsAreRead) {
   const UpdateStrategy strategy = ParseUpdateStrategy(Json::parse(R"({"type": "RollingUpdate", "rollingUpdate": {
       "windows": [{"days": ["Sat", "Sun"], "start": "22:05", "duration": "1h30m10s", "timeZone": "Europe/Lisbon"},
                   {"start": "00:00", "duration": "90m"}],
@@ -182,7 +182,7 @@ TEST(UpdateWindowTest, StrategyReadsWindowsAndMaxFailuresOfGroups) {
   ASSERT_EQ(groups.size(), 4U);
   EXPECT_EQ(groups[0].max_failures.value().Of(10), 3U);
   EXPECT_EQ(groups[0].max_failures.value().Of(4), 2U) << "a percentage is rounded up";
-  EXPECT_EQ(groups[1].max_failures.value().Of(10), 0U) << "not the same as absent";
+  EXPECT_EQ(groups[1].max_failures.value().Of(10), 0U) << "0 is not the same as absent";
   EXPECT_FALSE(groups[2].max_failures);
   EXPECT_FALSE(groups[3].max_failures) << "the default group has no limit of its own";
   EXPECT_TRUE(ParseUpdateStrategy(Json::parse(R"({"type": "RollingUpdate"})")).rolling.windows.empty());

@@ -125,7 +125,7 @@ TEST(SimulationEndTest, EndIsCompleteOnlyIfConditionCompleteIsTrue) {
   EXPECT_EQ(end(objects), "AllPoolsOffline");
 }
 
-TEST(SimulationEndTest, TextSaysIfThereIsNothingToRollOut) {
+TEST(SimulationEndTest, OutputShowsThatThereIsNothingToRollOut) {
   ClusterObjects objects;
   objects.daemon["spec"]["updateStrategy"]["type"] = "RollingUpdate";
   objects.pools = {PoolJson("a"), PoolJson("b")};

@@ -34,7 +34,7 @@ HttpResponse Rejection(int status, const std::string& type, const std::string& m
 
 Error ErrorOf(const HttpResponse& response) {
   const auto value = ParsePrometheusAnswer(response);
-  EXPECT_FALSE(value) << "no error, but " << (value && *value ? std::to_string(**value) : "no data");
+  EXPECT_FALSE(value) << "expected an error, got " << (value && *value ? std::to_string(**value) : "no data");
   return value ? Error{} : value.error();
 }
 

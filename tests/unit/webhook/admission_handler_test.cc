@@ -78,7 +78,7 @@ TEST_F(AdmissionHandlerTest, EachPathCallsItsWebhook) {
   EXPECT_FALSE(rejected.contains("patch"));
 }
 
-TEST_F(AdmissionHandlerTest, InvalidCallsAreAnsweredWithTheirHttpStatus) {
+TEST_F(AdmissionHandlerTest, InvalidCallsGetTheirHttpStatus) {
   for (const char* body :
        {"", "{", "[]", "null", "\xff", "{\"kind\": \"AdmissionReview\"}",
         R"({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1"}})",
@@ -301,7 +301,7 @@ void Spoil(Json& review, std::mt19937& random) {
   *at = values[random() % 11];
 }
 
-TEST_F(AdmissionHandlerTest, RandomlyChangedReviewsAreAnswered) {
+TEST_F(AdmissionHandlerTest, RandomlyChangedReviewsGetAResponse) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a", "-b"], "replicas": 1, "images": [{"name": "main", "image": "x"}],
       "patch": {"spec": {"minReadySeconds": 1}}, "jsonPatches": [{"op": "add", "path": "/spec/paused", "value": true}]},
@@ -330,7 +330,7 @@ TEST_F(AdmissionHandlerTest, RandomlyChangedReviewsAreAnswered) {
   EXPECT_GT(statuses[400], 50);
 }
 
-TEST_F(AdmissionHandlerTest, ReviewsAreAnsweredConcurrently) {
+TEST_F(AdmissionHandlerTest, ReviewsAreHandledConcurrently) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {

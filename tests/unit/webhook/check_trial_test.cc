@@ -66,7 +66,7 @@ TEST_F(CheckTrialTest, WarningNamesTheFlagIfPrometheusIsNotConfigured) {
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
 }
 
-TEST_F(CheckTrialTest, WarningWithoutPrometheusSaysThatDryRunDoesNotStopUpdates) {
+TEST_F(CheckTrialTest, WarningWithoutPrometheusStatesThatDryRunDoesNotStopUpdates) {
   daemon_.strategy.rolling.checks[0].dry_run = true;
   EXPECT_THAT(Try(nullptr).warnings, ElementsAre(HasSubstr("the check never passes, and each updated pool waits")));
 }

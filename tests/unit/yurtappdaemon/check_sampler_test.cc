@@ -254,7 +254,8 @@ TEST_F(CheckSamplerTest, EditedQueryIsSampledImmediatelyAndEarlierSamplesDoNotCo
   check.prometheus = edited.spec;
   EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 1);
   check.prometheus->query = edited.spec.query = "other";
-  EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 0) << "also before SetChecks";
+  EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 0)
+      << "earlier samples do not count even before SetChecks";
   Begin({edited});
   EXPECT_EQ(Of().conclusive, 0);
   EXPECT_EQ(Of().failures, 1) << "status contains this failure";

@@ -280,7 +280,8 @@ TEST(CrdCheckTest, CallbackGetsTheMissingFieldsAfterTheFirstCheckAndWhenTheyChan
 TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
   Server server;
   Recorded events;
-  CrdCheck check(server.client, events, Clock::Real(), [](const std::string&) { FAIL() << "nothing is known"; });
+  CrdCheck check(server.client, events, Clock::Real(),
+                 [](const std::string&) { FAIL() << "the callback must not be called"; });
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
   server.status = 403;
   EXPECT_TRUE(check.Check({}));

@@ -87,7 +87,7 @@ TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemonControls
   ObjectMeta orphan;
   EXPECT_FALSE(MayBeWorkloadOfOurs(orphan));
   orphan.annotations[kRefNodePoolAnnotation] = "a";
-  EXPECT_TRUE(MayBeWorkloadOfOurs(orphan)) << "it may be adopted";
+  EXPECT_TRUE(MayBeWorkloadOfOurs(orphan)) << "an orphan may be adopted";
 }
 
 // The cache does not store the content of a workload that has a controller of another kind.

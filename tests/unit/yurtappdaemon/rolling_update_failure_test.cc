@@ -77,7 +77,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyDuringItsSoakCountsAsFailed)
   crash_and_come_back(4);
   EXPECT_EQ(Phase("a"), "Unhealthy");
   Wait(seconds(8));
-  EXPECT_EQ(Phase("a"), "Unhealthy") << "92 of 100 s";
+  EXPECT_EQ(Phase("a"), "Unhealthy") << "the pool was unhealthy for 92 of 100 s";
   Wait(seconds(12));
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");

@@ -96,7 +96,7 @@ const std::vector<Json>& Strategies() {
 
 // ---- a label that refers to the first revision ----
 
-TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategySays) {
+TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategyRequires) {
   for (const auto& [strategy, paused] : std::vector<std::pair<Json, bool>>{
            {Rolling(), false}, {{{"type", "OnDelete"}}, false}, {{{"type", "All"}}, true}}) {
     SCOPED_TRACE(strategy.dump());
@@ -296,7 +296,7 @@ TEST_F(EarlyUndoTest, WaitsWhileItIsPausedAfterACrash) {
   }
 }
 
-TEST_F(EarlyUndoTest, IsRolledOutAsTheStrategySays) {
+TEST_F(EarlyUndoTest, IsRolledOutAsTheStrategyRequires) {
   for (const int label : {1, 2}) {
     for (const bool rolling : {false, true}) {
       SCOPED_TRACE(std::to_string(label) + (rolling ? ", rolling" : ""));
