@@ -207,7 +207,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   // workload unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
-  const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
+  const ByteBudget::Lease lease = options_.budget->Take(bytes, batch.stop);
   // When the operator stops, Take returns without reserving memory. This check then returns before the workload is
   // rendered, which would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {

@@ -34,7 +34,7 @@ class PlanExecutor {
     std::size_t parallel_writes = 16;  // maximum number of parallel writes for one daemon
     // Limits the memory for the concurrent writes of all daemons together. Counts bytes of encoded JSON. A merge needs
     // several Json trees, and each tree needs about ten times the memory of its encoding.
-    std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
+    std::shared_ptr<ByteBudget> budget = std::make_shared<ByteBudget>(4u << 20);
     // Returns the NodePool type with the API version that requests must use. Must be thread-safe.
     std::function<ResourceType()> pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored

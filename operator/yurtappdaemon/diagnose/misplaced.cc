@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "operator/api/conditions.h"
-#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 

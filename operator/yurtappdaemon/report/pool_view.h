@@ -3,7 +3,6 @@
 #define OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 

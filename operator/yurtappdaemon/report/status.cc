@@ -60,16 +60,6 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
   return view;
 }
 
-std::vector<const WorkloadRef*> Summary(std::vector<const WorkloadRef*> workloads) {
-  const std::size_t listed = std::min(workloads.size(), kMaxListed);
-  const auto end = workloads.begin() + static_cast<std::ptrdiff_t>(listed);
-  std::partial_sort(workloads.begin(), end, workloads.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
-    return a->object->meta().key.name < b->object->meta().key.name;
-  });
-  workloads.resize(listed);
-  return workloads;
-}
-
 // Returns the last revision that was fully rolled out.
 std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) {
   const Snapshot& snapshot = input.snapshot;
@@ -189,8 +179,12 @@ void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& l
     if (nodepools.size() < kMaxListed) nodepools.push_back(view.name);
     if (view.workload != nullptr) provided.push_back(view.workload);
   }
+  std::sort(provided.begin(), provided.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
+    return a->object->meta().key.name < b->object->meta().key.name;
+  });
+  if (provided.size() > kMaxListed) provided.resize(kMaxListed);
   Json& summary = status["workloadSummary"] = Json::array();
-  for (const WorkloadRef* workload : Summary(std::move(provided))) summary.push_back(SummaryOf(*workload));
+  for (const WorkloadRef* workload : provided) summary.push_back(SummaryOf(*workload));
   Json& pools = status["pools"] = Json::array();
   for (const PoolView& pool : ListedPools(views, leaving, old, now)) pools.push_back(EntryOf(pool));
   if (views.size() + leaving.size() > kMaxListed) status[kTruncated] = true;
