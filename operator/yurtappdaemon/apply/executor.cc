@@ -262,8 +262,8 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, this is
-  // several times the memory in use.
+  // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, the freed
+  // memory is several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The counts and problems of some pods of a workload. They decide the state.
+// A summary of pods, which decides the state of their workload.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;

@@ -187,7 +187,7 @@ class View {
   }
 
   // Returns whether the revision is not the cause although the pool missed its deadline. There are two cases:
-  // - An earlier revision that renders the same workload created it, so the update changed nothing in this pool.
+  // - An earlier revision already rendered the same workload, so the update changed nothing in this pool.
   // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;

@@ -39,11 +39,12 @@ bool UnlistedWereReady(const StatusInput& input) {
   return StatusView(input.previous).unlisted_were_ready() && WasRolledOut(input.previous, input.snapshot.update->name);
 }
 
-// Returns the pool's entry in status.pools, with its transition time. This time changes with:
+// Returns the view with a bounded message and with lastTransitionTime. The time is that of the old entry, except if one
+// of these has changed:
 // - the phase or the revision
-// - the start and the end of scaling (scaledFrom); not for an Offline pool, which is not scaled
-// - for an Offline pool: whether it counts against its update (IsOfflineAfterUpdate). So the time of an outage does not
-//   count.
+// - whether the pool is being scaled (scaledFrom); not for an Offline pool
+// - whether an Offline pool counts against its update (IsOfflineAfterUpdate), so that the time of an outage
+//   does not count
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -95,7 +96,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.postponed.blocked() || was_blocked)) {
         view.reason = kRemovalBlocked;
-        view.message = "not removed: see condition RemovalBlocked";  // short, because BoundMessages would cut it
+        view.message = "not removed: see condition RemovalBlocked";  // short: BoundMessages may cut longer messages
       }
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
