@@ -92,10 +92,9 @@ class PlanExecutor {
   // Compares the response to a write, `written`, with the request. Returns the requested values that the response
   // lacks, or nullopt if the response has all of them.
   std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
-  // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
+  // Removes the Services in Plan::service_removals, after the workloads of their pools were written or removed.
   // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools also stay.
-  void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
-                      LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
+  void RemoveServices(const Batch& batch, const std::set<std::string>& staying, Outcome& outcome) const;
 
   Client& client_;
   Store& store_;
