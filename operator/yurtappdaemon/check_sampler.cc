@@ -53,27 +53,26 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
     ByPool now;
     bool any_new = false;
     for (RunningCheck& check : checks) {
-      Sampled sampled{std::move(check), {}, clock_.Now()};
-      const auto known = before.find(sampled.check.pool);
-      if (known != before.end() && known->second.check.name == sampled.check.name &&
-          known->second.check.since == sampled.check.since) {
-        sampled.samples = std::move(known->second.samples);
-        sampled.due = known->second.due;
-        sampled.unanswered_since = known->second.unanswered_since;
-        if (known->second.check.spec != sampled.check.spec) {
-          // The samples of the old query or limits do not show that the pool passes the edited check.
-          sampled.samples.conclusive = 0;
-          sampled.due = clock_.Now();
-          any_new = true;
-        }
+      Sampled& sampled = now[check.pool];
+      const auto known = before.find(check.pool);
+      const bool is_known =
+          known != before.end() && known->second.check.name == check.name && known->second.check.since == check.since;
+      if (is_known) {
+        sampled = std::move(known->second);
       } else {
-        sampled.samples.check = sampled.check.name;
-        sampled.samples.since = sampled.check.since;
-        sampled.samples.failures = sampled.check.failures;
+        sampled.samples.check = check.name;
+        sampled.samples.since = check.since;
+        sampled.samples.failures = check.failures;
         sampled.samples.message = "waits for the first sample of Prometheus";
+      }
+      const bool is_edited = is_known && sampled.check.spec != check.spec;
+      // The samples of the old query or limits do not show that the pool passes the edited check.
+      if (is_edited) sampled.samples.conclusive = 0;
+      if (!is_known || is_edited) {
+        sampled.due = clock_.Now();
         any_new = true;
       }
-      now.emplace(sampled.check.pool, std::move(sampled));
+      sampled.check = std::move(check);
     }
     before = std::move(now);
     return any_new;

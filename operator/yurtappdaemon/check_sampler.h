@@ -63,7 +63,7 @@ class CheckSampler {
   struct Sampled {
     RunningCheck check;
     CheckSamples samples;
-    SteadyTime due;
+    SteadyTime due{};
     SteadyTime unanswered_since{};  // valid only if samples.unanswered is not 0
   };
   using ByPool = std::map<std::string, Sampled>;

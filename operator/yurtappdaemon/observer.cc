@@ -109,8 +109,8 @@ Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHisto
 
   const StatusView status(daemon.status);
   if (status.is_ours()) {
-    // Find reads the server if the cache lacks the revision. If the revision no longer exists, this happens only once,
-    // because the next status does not name it.
+    // Find reads the server if the cache lacks the revision. If the revision no longer exists, Find reads the server
+    // only once, because the next status does not name this revision.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
     // OpenYurt wrote this status. Its currentRevision may be outdated, so it is ignored. If all workloads have the same

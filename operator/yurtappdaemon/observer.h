@@ -10,7 +10,6 @@
 
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
-#include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/check_sampler.h"

@@ -137,7 +137,8 @@ Result<bool> Planner::StoreGroups(Observation& seen, FinalPlan& final, DaemonSta
   const std::optional<WallTime> wake = final.plan.wake;
   std::vector<PrefetchRef> prefetches = std::move(final.plan.outdated_prefetches);
   final.plan = yad::MakePlan(snapshot, state.memo);
-  // The new plan wakes soon to read the gate again, which is not needed here: the failed write is retried with backoff.
+  // Because of the unknown freeze, the new plan would cause a reconcile soon (Plan::wake). This is not necessary,
+  // because the failed write is retried with backoff.
   final.plan.wake = wake;
   // The new plan starts no update, so it considers the DaemonSets of all updates as outdated.
   final.plan.outdated_prefetches = std::move(prefetches);

@@ -14,6 +14,7 @@
 #include "operator/yurtappdaemon/next_reconcile.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
+#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {
@@ -106,30 +107,24 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 
 }  // namespace
 
-Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
-                       std::optional<IntOrPercent> limit, PlanExecutor::Options apply,
-                       std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler,
-                       const std::string& prefetch_image, RolloutListeners listeners,
-                       std::shared_ptr<const MissingFields> missing_fields)
+Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock, Options options)
     : client_(client),
       stores_(stores),
       events_(events),
       clock_(clock),
-      removals_(client, stores.pools, events, clock, limit),
+      options_(std::move(options)),
+      removals_(client, stores.pools, events, clock, options_.max_removals),
       image_volumes_(client, clock),
-      observer_(client, stores, events, clock, sampler.get(), image_volumes_),
-      check_jobs_(client, StoreOf(stores.jobs), apply.parallel_writes),
+      observer_(client, stores, events, clock, options_.sampler.get(), image_volumes_),
+      check_jobs_(client, StoreOf(stores.jobs), options_.apply.parallel_writes),
       planner_(removals_, check_jobs_, clock),
       reporter_(client, stores.daemons, events, clock),
       daemon_events_(events),
       pod_diagnoser_(client, clock),
-      misplaced_(std::move(misplaced)),
-      sampler_(std::move(sampler)),
-      listeners_(std::move(listeners)),
-      missing_fields_(std::move(missing_fields)),
-      prefetches_(client, StoreOf(stores.prefetches), image_volumes_, prefetch_image, apply.parallel_writes),
-      deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(apply, stores, clock)) {}
+      prefetches_(client, StoreOf(stores.prefetches), image_volumes_, options_.prefetch_image,
+                  options_.apply.parallel_writes),
+      deployments_(client, stores.deployments, ProjectDeployment, Completed(options_.apply, stores, clock)),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(options_.apply, stores, clock)) {}
 
 std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
@@ -157,7 +152,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   RemovalGate::Forget(key);
   DaemonEvents::Forget(key);
   MisplacedPods::Forget(key);
-  if (sampler_ != nullptr) sampler_->SetChecks(key, {});
+  if (options_.sampler != nullptr) options_.sampler->SetChecks(key, {});
 }
 
 Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -221,7 +216,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 
 CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state,
                                       std::stop_token stop) const {
-  if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
+  if (options_.sampler != nullptr) options_.sampler->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
   for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
@@ -250,9 +245,11 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   const ObjectMeta& meta = snapshot.daemon.meta;
   const Json& previous = seen.previous();
   MisplacedCounts misplaced;
-  if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
+  if (options_.misplaced != nullptr)
+    misplaced = options_.misplaced->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
   std::optional<std::string> missing_fields;
-  if (missing_fields_ != nullptr) missing_fields = missing_fields_->With([](const auto& known) { return known; });
+  if (options_.missing_fields != nullptr)
+    missing_fields = options_.missing_fields->With([](const auto& known) { return known; });
   const Json status = BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count,
                                    plan.postponed, plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(),
                                    std::move(missing_fields), state.was_incomplete});
@@ -271,11 +268,11 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
   // The listeners are called only after the status is written, because a later process reads from status which stages
   // were already reported.
-  if (due == Duration::zero() && listeners_.notices != nullptr)
-    listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
-  if (due == Duration::zero() && listeners_.trace != nullptr) {
-    listeners_.trace->Report(snapshot, seen.revisions, plan.rollout ? &*plan.rollout : nullptr, previous, status,
-                             state.trace);
+  const auto& [notices, trace] = options_.listeners;
+  if (due == Duration::zero() && notices != nullptr)
+    notices->Report(snapshot, seen.revisions, previous, status, state.notices);
+  if (due == Duration::zero() && trace != nullptr) {
+    trace->Report(snapshot, seen.revisions, plan.rollout ? &*plan.rollout : nullptr, previous, status, state.trace);
   }
 
   // While the write of the new status is delayed, the server still has the old status. The revisions in the old status

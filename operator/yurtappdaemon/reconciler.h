@@ -14,7 +14,6 @@
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
-#include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
@@ -31,7 +30,6 @@
 #include "operator/yurtappdaemon/report/daemon_events.h"
 #include "operator/yurtappdaemon/report/rollout_notices.h"
 #include "operator/yurtappdaemon/report/rollout_trace.h"
-#include "operator/yurtappdaemon/report/status.h"
 #include "operator/yurtappdaemon/reporter.h"
 #include "operator/yurtappdaemon/stores.h"
 
@@ -46,16 +44,16 @@ struct RolloutListeners {
 // Thread-safe if two calls of Reconcile for the same key never run at the same time. A Controller ensures this.
 class Reconciler {
  public:
-  // Some arguments are optional. Without them:
-  // - `limit`: any number of workloads may be removed together.
-  // - `misplaced`: status does not contain the number of misplaced pods.
-  // - `sampler`: checks with Prometheus can't run.
-  // - `missing_fields`: status has no condition about the CRD.
-  Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
-             std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
-             std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
-             const std::string& prefetch_image = kDefaultPrefetchImage, RolloutListeners listeners = {},
-             std::shared_ptr<const MissingFields> missing_fields = nullptr);
+  struct Options {
+    std::optional<IntOrPercent> max_removals = {};       // nullopt: any number of workloads may be removed together
+    PlanExecutor::Options apply = {};                    // the Reconciler sets services, clock and caches
+    std::shared_ptr<MisplacedPods> misplaced = nullptr;  // null: status does not count misplaced pods
+    std::shared_ptr<CheckSampler> sampler = nullptr;     // null: checks with Prometheus can't run
+    std::string prefetch_image = kDefaultPrefetchImage;
+    RolloutListeners listeners = {};
+    std::shared_ptr<const MissingFields> missing_fields = nullptr;  // null: status has no condition about the CRD
+  };
+  Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock, Options options);
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
@@ -88,6 +86,7 @@ class Reconciler {
   const ReconcilerStores stores_;
   EventSink& events_;
   Clock& clock_;
+  const Options options_;
   const RemovalGate removals_;
   ImageVolumes image_volumes_;
   const Observer observer_;
@@ -98,10 +97,6 @@ class Reconciler {
   PodDiagnoser pod_diagnoser_;
   // Limits the pools of all daemons whose StatefulSets are examined by ReleaseStuck.
   RateLimiter stuck_reads_{/*qps=*/10, /*burst=*/20, clock_};
-  const std::shared_ptr<MisplacedPods> misplaced_;
-  const std::shared_ptr<CheckSampler> sampler_;
-  const RolloutListeners listeners_;
-  const std::shared_ptr<const MissingFields> missing_fields_;
   const PrefetchWriter prefetches_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;

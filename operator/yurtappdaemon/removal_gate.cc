@@ -18,12 +18,6 @@ namespace {
 constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 
-void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
-  metrics::GetGauge(kMetric, "Workloads of a YurtAppDaemon whose removal is blocked until a user allows it.",
-                    DaemonLabels(key))
-      .Set(static_cast<double>(count));
-}
-
 // Finds the workloads whose pools were deleted together with the CRD of NodePools. Sets facts.lost and facts.recreated.
 Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const Plan& plan, RemovalFacts& facts,
                                std::stop_token stop) {
@@ -78,7 +72,9 @@ Duration RemovalGate::UntilSettled(const Memory& memory) const {
 void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& postponed, const Json& before,
                          Memory& memory) const {
   if (postponed.undecided()) return;
-  ShowBlockedRemovals(daemon.meta.key, postponed.workloads.size());
+  metrics::GetGauge(kMetric, "Workloads of a YurtAppDaemon whose removal is blocked until a user allows it.",
+                    DaemonLabels(daemon.meta.key))
+      .Set(static_cast<double>(postponed.workloads.size()));
   if (postponed.blocked() && memory.reported_token != postponed.token &&
       !ShowsRemovalBlocked(before, postponed.token)) {
     events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", postponed.message);

@@ -199,8 +199,6 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const ReconcilerStores stores{
       daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze,
       &jobs,           &nodes,        &prefetches};
-  PlanExecutor::Options apply;
-  apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
   std::shared_ptr<CheckSampler> sampler;
   if (PrometheusClient* const prometheus = options.prometheus)
@@ -210,8 +208,14 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   const auto missing_fields = std::make_shared<MissingFields>();
   auto reconciler =
-      std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
-                                   misplaced, sampler, options.prefetch_image, options.listeners, missing_fields);
+      std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(),
+                                   Reconciler::Options{.max_removals = options.max_removals,
+                                                       .apply = {.pool_type = [&pools] { return pools.type(); }},
+                                                       .misplaced = misplaced,
+                                                       .sampler = sampler,
+                                                       .prefetch_image = options.prefetch_image,
+                                                       .listeners = options.listeners,
+                                                       .missing_fields = missing_fields});
   const ControllerOptions controller_options{
       .name = "yurtappdaemon", .workers = options.workers, .pace = [reconciler](const Request& daemon) {
         return reconciler->HealthPaceOf(daemon);

@@ -78,13 +78,11 @@ Operator::Operator()
 Operator::~Operator() = default;
 
 std::unique_ptr<Reconciler> Operator::NewReconciler() {
-  PlanExecutor::Options one_by_one;
-  one_by_one.parallel_writes = 1;
   return std::make_unique<Reconciler>(
       *client_,
       ReconcilerStores{stores_->of[kDaemon], stores_->of[kPool], stores_->of[kWorkload], stores_->stateful_sets,
                        stores_->of[kRevision], &stores_->services, &stores_->freeze},
-      *events_, *clock_, std::nullopt, one_by_one);
+      *events_, *clock_, Reconciler::Options{.apply = {.parallel_writes = 1}});
 }
 
 Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& state, const Seen& seen,

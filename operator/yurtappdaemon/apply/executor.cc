@@ -111,9 +111,9 @@ Status PlanExecutor::ConfirmPools(const std::vector<const PoolPlan*>& pools, std
   return {};
 }
 
-void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
-                                  LiveChecks& checks, Outcome& outcome, std::stop_token stop) const {
-  const std::vector<ServiceRemoval>& removals = plan.service_removals;
+void PlanExecutor::RemoveServices(const Batch& batch, const std::set<std::string>& staying, Outcome& outcome) const {
+  const YurtAppDaemon& daemon = batch.daemon;
+  const std::vector<ServiceRemoval>& removals = batch.plan.service_removals;
   std::vector<Status> removed(removals.size());
   ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
     const ServiceRef& service = removals[i].service;
@@ -121,17 +121,17 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
     if (!removed[i]) return;
     if (!removals[i].pool) {
       removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload still exists")
-                                                  : checks.MayRemove(service.pool, "");
-      if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
+                                                  : batch.checks.MayRemove(service.pool, "");
+      if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, batch.stop);
       return;
     }
     const PoolOutcome& result = outcome.pools[*removals[i].pool];
     const bool written = result.workload && !result.outstanding;
-    removed[i] = written ? service_writer_.Remove(daemon, service, result.workload->object.get(), stop)
+    removed[i] = written ? service_writer_.Remove(daemon, service, result.workload->object.get(), batch.stop)
                          : Fail(Reason::kConflict, "the workload has not been written yet");
   });
   for (std::size_t i = 0; i < removals.size(); ++i) {
-    const bool waits = removals[i].pool && plan.pools[*removals[i].pool].deferred;
+    const bool waits = removals[i].pool && batch.plan.pools[*removals[i].pool].deferred;
     if (removed[i]) {
       outcome.services_removed.push_back(removals[i].service.pool);
     } else if (removed[i].error().reason != Reason::kNotFound && !outcome.retry && !waits) {
@@ -207,7 +207,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   // workload unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
-  const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
+  const ByteBudget::Lease lease = options_.budget->Take(bytes, batch.stop);
   // When the operator stops, Take returns without reserving memory. This check then returns before the workload is
   // rendered, which would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {
@@ -262,12 +262,11 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, this is
-  // several times the memory in use.
+  // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, the freed
+  // memory is several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
-  const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);
-  RemoveServices(daemon, plan, staying, checks, outcome, stop);
+  RemoveServices(batch, CollectRemovals(removals, removed, memo, outcome), outcome);
   return outcome;
 }
 

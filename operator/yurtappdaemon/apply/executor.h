@@ -34,7 +34,7 @@ class PlanExecutor {
     std::size_t parallel_writes = 16;  // maximum number of parallel writes for one daemon
     // Limits the memory for the concurrent writes of all daemons together. Counts bytes of encoded JSON. A merge needs
     // several Json trees, and each tree needs about ten times the memory of its encoding.
-    std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
+    std::shared_ptr<ByteBudget> budget = std::make_shared<ByteBudget>(4u << 20);
     // Returns the NodePool type with the API version that requests must use. Must be thread-safe.
     std::function<ResourceType()> pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
@@ -92,10 +92,9 @@ class PlanExecutor {
   // Compares the response to a write, `written`, with the request. Returns the requested values that the response
   // lacks, or nullopt if the response has all of them.
   std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
-  // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
+  // Removes the Services in Plan::service_removals, after the workloads of their pools were written or removed.
   // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools also stay.
-  void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
-                      LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
+  void RemoveServices(const Batch& batch, const std::set<std::string>& staying, Outcome& outcome) const;
 
   Client& client_;
   Store& store_;

@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The counts and problems of some pods of a workload. They decide the state.
+// A summary of pods, which decides the state of their workload.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
@@ -96,8 +96,9 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     diagnosis.message = worst->message;
   }
   const bool all_ready = counted.pods > 0 && counted.ready == counted.pods;
-  if (auto state = StateWithoutPods(input); state && *state == kDestroyState) {
-    diagnosis.state = *state;
+  const std::optional<std::string> state = StateWithoutPods(input);
+  if (input.deleting) {
+    diagnosis.state = kDestroyState;
   } else if (counted.missing) {
     diagnosis.state = kWaitingState;
   } else if (state) {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
@@ -86,7 +85,7 @@ std::optional<Duration> MisplacedPods::TimeUntilCount(const std::string& pool) {
 }
 
 Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_token stop) {
-  // No Node is in a pool whose name can't be the value of a label.
+  // If the pool's name can't be the value of a label, the pool has no Nodes.
   if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();
   if (const auto wait = TimeUntilCount(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);

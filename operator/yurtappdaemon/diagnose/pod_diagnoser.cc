@@ -21,8 +21,8 @@ constexpr Duration kMinPause = std::chrono::seconds(1);
 // A batch ends after this time, because the daemon's status is written only after the batch. The next batch then starts
 // as late as after a failed read.
 constexpr Duration kLongestBatch = std::chrono::seconds(2);
-// The intervals between two reads of a pool's pods, which grow. The first read is one second after the pool was found
-// unhealthy, because most pods are ready by then and need not be read.
+// The first and the longest interval between two reads of a pool's pods. The first read is one second after the pool
+// was found unhealthy, because most pods are ready by then and need not be read.
 constexpr Duration kFirstReadInterval = std::chrono::seconds(1);
 constexpr Duration kMaxReadInterval = std::chrono::minutes(1);
 constexpr Duration kFailureBackoff = std::chrono::seconds(30);

@@ -14,7 +14,6 @@
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/client/rate_limiter.h"
-#include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {

@@ -134,7 +134,7 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
   const std::string& reason = progressing.reason;
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
-  // After a rollback, no pool is updated to status.updateRevision. So updates to any other revision also count here.
+  // After a rollback, no pool is updated to status.updateRevision. So updates to other revisions count instead.
   const bool rolled_back = input.rollout != nullptr && input.rollout->target.rolled_back;
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }

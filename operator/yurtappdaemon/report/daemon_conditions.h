@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "operator/api/conditions.h"
-#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 
@@ -29,7 +28,7 @@ struct PoolCounts {
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
   std::int64_t rejected = 0;           // failures on updateRevision: rejected writes, and checks
-  std::int64_t unwritten = 0;          // of `rejected`: pools that do not have updateRevision
+  std::int64_t unwritten = 0;          // the failures of `rejected` in pools that do not have updateRevision
   std::int64_t other_cause = 0;        // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases of pools that are not ready
   const PoolView* first_failure = nullptr;

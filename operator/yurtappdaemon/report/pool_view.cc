@@ -129,7 +129,7 @@ class View {
     // An outstanding repair does not show the health of the workload.
     const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
     const bool healthy = view_.workload != nullptr && !deleting_ && state_->healthy;
-    view_.healthy = healthy && !change_outstanding;
+    healthy_ = healthy && !change_outstanding;
     view_.ready = healthy && (!change_outstanding || !result_.failure_reason.empty());
     updated_now_ = UpdatesWorkload(plan_) && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
@@ -138,12 +138,12 @@ class View {
       been_healthy_ = !fresh_ && plan_.health.been_healthy;
       soaked_ = !fresh_ && plan_.health.soaked;
     } else {
-      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(context_, old_, view_.revision));
+      been_healthy_ = !fresh_ && (healthy_ || WasHealthy(context_, old_, view_.revision));
       soaked_ = been_healthy_;
     }
-    view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
+    soaking_ = rolling() && healthy_ && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
     const bool checks_follow = rolling() && begins && !context_.rollout->target.is_current && !strategy_.checks.empty();
-    view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
+    verifying_ = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
   // Returns whether the workload missed its deadline. After an update, a Deployment has its old condition for a moment.
@@ -187,7 +187,7 @@ class View {
   }
 
   // Returns whether the revision is not the cause although the pool missed its deadline. There are two cases:
-  // - An earlier revision that renders the same workload created it, so the update changed nothing in this pool.
+  // - An earlier revision already rendered the same workload, so the update changed nothing in this pool.
   // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
@@ -205,9 +205,8 @@ class View {
     const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding_;
-    view_.updated =
-        on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking && !view_.verifying));
-    view_.settled = on_update && (excused_offline || (soaked_ && !view_.verifying) || view_.updated);
+    view_.updated = on_update && (excused_offline || (!plan_.offline && healthy_ && !soaking_ && !verifying_));
+    view_.settled = on_update && (excused_offline || (soaked_ && !verifying_) || view_.updated);
     if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
     if (IsExcusedRejection()) {
       view_.revision_failed = false;
@@ -231,7 +230,7 @@ class View {
       if (IsHealthyBehindRejection()) SetSoak();
     } else if (view_.workload == nullptr) {
       view_.phase = PoolPhase::kPending;
-    } else if (!view_.healthy) {
+    } else if (!healthy_) {
       view_.phase = been_healthy_ && !update_outstanding_ ? PoolPhase::kUnhealthy : PoolPhase::kUpdating;
       if (deleting_) view_.reason = "WorkloadTerminating";
       const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
@@ -244,7 +243,7 @@ class View {
         view_.message = DescribePause();
       }
     } else {
-      view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
+      view_.phase = soaking_ ? PoolPhase::kSoaking : verifying_ ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
     if (view_.phase == PoolPhase::kVerifying && plan_.checks.unavailable) view_.reason = kChecksUnavailable;
     SetUnhealthySeconds();
@@ -358,8 +357,11 @@ class View {
   bool update_outstanding_ = false;  // an update or an adoption of the workload is outstanding
   bool updated_now_ = false;         // this reconcile has updated the workload
   bool fresh_ = false;               // this reconcile has created the workload, or changed its pods
-  bool been_healthy_ = false;        // on the pool's revision, at least once
-  bool soaked_ = false;              // healthy for minReadySeconds on this revision, at least once
+  bool healthy_ = false;       // the workload is healthy in its current generation; no change of it is outstanding
+  bool soaking_ = false;       // healthy, but not for minReadySeconds yet
+  bool verifying_ = false;     // not all checks of the update have passed
+  bool been_healthy_ = false;  // on the pool's revision, at least once
+  bool soaked_ = false;        // healthy for minReadySeconds on this revision, at least once
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #define OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -39,10 +38,7 @@ struct PoolView {
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
   bool joining = false;                   // PoolHealth::joins
 
-  bool healthy = false;      // its workload is healthy in its current generation, and no change of it is outstanding
   bool ready = false;        // its workload is healthy, on any revision, even if the server rejects a write
-  bool soaking = false;      // healthy, but not for minReadySeconds yet
-  bool verifying = false;    // not all checks of its update have passed
   bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write
   bool settled = false;      // has finished its update to updateRevision, even if it is unhealthy now
   bool assigned = false;     // its workload was already on updateRevision before this reconcile

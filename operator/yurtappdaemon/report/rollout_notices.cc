@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// After a start of the operator, the end of a rollout is not reported again if it is older than this.
+// After a start of the operator, the end of a rollout is reported again only if it is at most this old.
 constexpr Duration kRepeatEnds = std::chrono::hours(24);
 constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
 

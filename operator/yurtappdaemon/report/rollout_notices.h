@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 
-#include "operator/base/clock.h"
 #include "operator/notify/cloud_event.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"

@@ -3,7 +3,6 @@
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
-#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {

@@ -25,7 +25,7 @@ class RolloutTrace {
   // `send` must not block.
   explicit RolloutTrace(std::function<void(const std::vector<Span>&)> send) : send_(std::move(send)) {}
 
-  // The step of a pool on its way to the update revision.
+  // The steps of a pool's update to the update revision.
   enum class Step { kWait, kUpdate, kSoak, kCheck, kDone };
 
   // The current rollout of one daemon.

@@ -39,11 +39,12 @@ bool UnlistedWereReady(const StatusInput& input) {
   return StatusView(input.previous).unlisted_were_ready() && WasRolledOut(input.previous, input.snapshot.update->name);
 }
 
-// Returns the pool's entry in status.pools, with its transition time. This time changes with:
+// Returns the view with a bounded message and with lastTransitionTime. The time is that of the old entry, except if one
+// of these has changed:
 // - the phase or the revision
-// - the start and the end of scaling (scaledFrom); not for an Offline pool, which is not scaled
-// - for an Offline pool: whether it counts against its update (IsOfflineAfterUpdate). So the time of an outage does not
-//   count.
+// - whether the pool is being scaled (scaledFrom); not for an Offline pool
+// - whether an Offline pool counts against its update (IsOfflineAfterUpdate), so that the time of an outage
+//   does not count
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -58,16 +59,6 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
     if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
   }
   return view;
-}
-
-std::vector<const WorkloadRef*> Summary(std::vector<const WorkloadRef*> workloads) {
-  const std::size_t listed = std::min(workloads.size(), kMaxListed);
-  const auto end = workloads.begin() + static_cast<std::ptrdiff_t>(listed);
-  std::partial_sort(workloads.begin(), end, workloads.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
-    return a->object->meta().key.name < b->object->meta().key.name;
-  });
-  workloads.resize(listed);
-  return workloads;
 }
 
 // Returns the last revision that was fully rolled out.
@@ -105,7 +96,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.postponed.blocked() || was_blocked)) {
         view.reason = kRemovalBlocked;
-        view.message = "not removed: see condition RemovalBlocked";  // short, because BoundMessages would cut it
+        view.message = "not removed: see condition RemovalBlocked";  // short: BoundMessages may cut longer messages
       }
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
@@ -189,8 +180,12 @@ void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& l
     if (nodepools.size() < kMaxListed) nodepools.push_back(view.name);
     if (view.workload != nullptr) provided.push_back(view.workload);
   }
+  std::sort(provided.begin(), provided.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
+    return a->object->meta().key.name < b->object->meta().key.name;
+  });
+  if (provided.size() > kMaxListed) provided.resize(kMaxListed);
   Json& summary = status["workloadSummary"] = Json::array();
-  for (const WorkloadRef* workload : Summary(std::move(provided))) summary.push_back(SummaryOf(*workload));
+  for (const WorkloadRef* workload : provided) summary.push_back(SummaryOf(*workload));
   Json& pools = status["pools"] = Json::array();
   for (const PoolView& pool : ListedPools(views, leaving, old, now)) pools.push_back(EntryOf(pool));
   if (views.size() + leaving.size() > kMaxListed) status[kTruncated] = true;

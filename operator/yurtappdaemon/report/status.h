@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "operator/api/field_error.h"
 #include "operator/base/clock.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"

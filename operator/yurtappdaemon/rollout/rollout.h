@@ -107,8 +107,8 @@ struct RolloutInput {
   // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
   // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
   bool all_updated = false;
-  // True if the rollout to the target was complete once. Later failures of pools that had finished their update then do
-  // not count. Unlike all_updated, it stays true when a pool joins or has to be updated again.
+  // True if the rollout to the target was complete once. Later failures of pools that had finished their update do not
+  // count in this case. Unlike all_updated, this stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
   // Failed updates take turns: while this number is the same, the same failed update is retried before the others. The

@@ -5,9 +5,9 @@
 namespace yad {
 namespace {
 
-// The number of days before and after today on which a window may begin that matters now:
-// - before: a window lasts up to one day. The second day is for time zones that skip a day at the date line.
-// - after: a weekly window opens within one week. The second week is for time zones that skip the day of the window.
+// The window that is open now, or that opens next, begins at most this number of days before or after today:
+// - Back: a window lasts up to one day. The second day is for time zones that skip a day at the date line.
+// - Ahead: a weekly window opens within one week. The second week is for time zones that skip the day of the window.
 constexpr int kDaysBack = 2;
 constexpr int kDaysAhead = 15;
 

@@ -99,7 +99,11 @@ class World {
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
                          stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->jobs.get(),
                          stores_->nodes.get(), stores_->prefetches.get()},
-        events, clock, limit, PlanExecutor::Options{.parallel_writes = parallel_writes}, misplaced_, sampler_);
+        events, clock,
+        Reconciler::Options{.max_removals = limit,
+                            .apply = {.parallel_writes = parallel_writes},
+                            .misplaced = misplaced_,
+                            .sampler = sampler_});
   }
 
   void Sync() {
