@@ -14,8 +14,8 @@
 
 namespace yad {
 
-// Lists the pods of a node on the server. Returns whether there are any. Ignores terminated pods, pods of DaemonSets
-// and static pods.
+// Reads the pods of a node from the server, and returns whether there are any. Ignores terminated pods, pods of
+// DaemonSets and static pods.
 Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
 
 // Checks that a node with the releasing taint has no pods. Reads the node's pods from the server twice, 30 s apart. The

@@ -44,7 +44,7 @@ struct CandidateNode {
 };
 
 // Nodes in the order in which the planner tries them. During a plan, their free resources only decrease. So if a pod
-// does not fit on a node, a later search for the same pod can skip this node.
+// does not fit on a node, a later search for an equal pod can skip this node.
 using CandidateNodes = std::vector<CandidateNode*>;
 
 // Cannot be copied, because `leased` and `free` point to the elements of `nodes`.

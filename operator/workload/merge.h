@@ -10,6 +10,8 @@
 
 namespace yad {
 
+struct Schema;
+
 // Returns `live` with these changes:
 // - Values in `now` are set.
 // - Values that are in `last` but not in `now` are removed.
@@ -30,7 +32,6 @@ namespace yad {
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
 // The same three-way merge for objects {metadata, spec} with another schema, such as Services. It does not update
 // serviceAccount, the deprecated copy of serviceAccountName.
-struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
 // Returns true if `live` already has all values of `now`. ThreeWayMerge(now, now, live) then returns `live` unchanged.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"
-#include "operator/base/synchronized.h"
 #include "operator/runtime/controller.h"
 
 namespace yad {

@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 
 #include "operator/api/conditions.h"
-#include "operator/api/names.h"
 #include "operator/api/well_known.h"
 
 namespace yad {

@@ -62,7 +62,8 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`, or null if it does not exist.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Returns the same revision as Named. If the cache does not show it, reads it from the server and adds it to `state`.
+  // Returns the same revision as Named. If the cache does not show the revision, reads it from the server and adds it
+  // to `state`.
   //
   // The update of a workload needs the revision from which the workload was rendered. The update removes the values
   // that this revision has and the new revision lacks.

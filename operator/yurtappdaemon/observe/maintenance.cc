@@ -73,7 +73,7 @@ Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, ForbiddenReads& f
   if (forbidden_reads.IsPermanentlyForbidden(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);
-  std::map<std::string, const StoredObject*> first;  // of each pool, the Node with the first name
+  std::map<std::string, const StoredObject*> first;  // by pool; the Node whose name sorts first
   for (const ObjectPtr& node : *found) {
     const StoredObject*& known = first[MaintenanceOf(*node).pool];
     if (known == nullptr || node->meta().key.name < known->meta().key.name) known = node.get();

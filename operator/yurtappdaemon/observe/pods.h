@@ -16,8 +16,8 @@ inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // a la
 
 bool IsPodReady(const Json& pod);
 
-// Returns whether the Deployment or StatefulSet controls the pod. A Deployment does so through a ReplicaSet, whose name
-// is <Deployment>-<pod-template-hash>.
+// Returns whether the Deployment or StatefulSet controls the pod. A Deployment controls pods through a ReplicaSet,
+// whose name is <Deployment>-<pod-template-hash>.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 
 // Reads the Events (events.k8s.io) about the object with this uid. Fails with kTooLarge if they have more than 1 MiB.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 

@@ -1,7 +1,5 @@
 #include "operator/yurtappdaemon/observe/prefetches.h"
 
-#include <utility>
-
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/forbidden_reads.h"

@@ -10,9 +10,7 @@
 namespace yad {
 
 // Returns the reference for an Event.
-inline ObjectReference Regarding(const ObjectMeta& meta) {
-  return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
-}
+inline ObjectReference Regarding(const ObjectMeta& meta) { return ReferenceTo(kYurtAppDaemonType, meta); }
 
 inline metrics::Labels DaemonLabels(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
 

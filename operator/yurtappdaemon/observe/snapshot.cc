@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 
 #include "operator/api/check.h"
 #include "operator/api/conditions.h"

@@ -205,7 +205,7 @@ struct CheckSamples {
   bool operator==(const CheckSamples&) const = default;
 };
 
-// A freeze: no update of any YurtAppDaemon starts.
+// A freeze, during which no update of a YurtAppDaemon starts.
 struct Freeze {
   // The reason of the freeze, or "". If `known` is false, a message about the failed read or write, with its error.
   std::string reason;
@@ -230,8 +230,8 @@ struct Snapshot {
   // revisions of the daemon.
   std::vector<RevisionPtr> revisions;
   std::vector<PoolRef> pools;          // selected, sorted by name
-  std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
-  std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller
+  std::vector<WorkloadRef> workloads;  // the workloads of the daemon's kind that the daemon controls
+  std::vector<WorkloadRef> orphans;    // workloads in the daemon's namespace that have no controller
   // The daemon's Services, including those that are being deleted. Empty if no revision of the daemon has a Service
   // template and status does not list a Service.
   std::vector<ServiceRef> services;

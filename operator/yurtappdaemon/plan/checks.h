@@ -25,7 +25,7 @@ struct PoolChecks {
   bool starts_job = false;      // the Job does not exist yet, and is created now
   bool job_waits = false;       // the server rejected the Job, and the retry is not due yet
   bool replaces_job = false;    // the Job is deleted and replaced, because its failure does not count
-  bool unavailable = false;     // the check can't be observed, so its timeout does not count (unless dryRun is true)
+  bool unavailable = false;     // the check can't be observed, so its timeout does not run (unless dryRun is true)
   std::string message;          // what the check waits for, or why it has failed
   std::optional<WallTime> due;  // the next time at which its result may change without an event
   std::vector<std::string> tolerated;  // messages about failed checks that have dryRun
@@ -36,7 +36,7 @@ struct CheckedPool {
   const std::string& name;
   bool offline = false;
   const WorkloadRef& workload;
-  const UpdateRecord* record = nullptr;  // of the last update; null: unknown
+  const UpdateRecord* record = nullptr;  // the record of the last update; null: unknown
 };
 
 // One object for each plan; not thread-safe. The snapshot must outlive it.

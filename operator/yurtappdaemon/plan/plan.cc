@@ -19,7 +19,7 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::seconds kFreezeRetry{5};
+constexpr std::chrono::seconds kUnreadableRetry{5};
 constexpr std::chrono::seconds kLongestWait = std::chrono::minutes(1);
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
@@ -452,10 +452,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // A read that finds no freeze does not cause an event. So the plan is made again until the freeze is known.
-  if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.jobs_error.empty() || !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
-    WakeBy(plan.wake, snapshot.now + kFreezeRetry);
+  // No event reports that the freeze, the Jobs or the DaemonSets can be read again.
+  if ((snapshot.freeze && !snapshot.freeze->known) || !snapshot.jobs_error.empty() ||
+      !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
+    WakeBy(plan.wake, snapshot.now + kUnreadableRetry);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);
   return plan;
@@ -464,10 +464,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
     YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
-    const bool moves = plan.from != plan.to;
+    const bool updates = plan.from != plan.to;
     // If the old revision can no longer be rendered, its values are unknown, so the merge does not remove them.
-    const auto last = moves && plan.from.revision != nullptr ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
-    const bool keeps = moves ? last && Compare(*last, now) != Difference::kPodTemplate : KeepsPodTemplate(plan);
+    const auto last = updates && plan.from.revision != nullptr ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
+    const bool keeps = updates ? last && Compare(*last, now) != Difference::kPodTemplate : KeepsPodTemplate(plan);
     Json merged = ThreeWayMerge(last ? *last : now, now, keeps ? Json(live) : std::move(live));
     if (keeps) KeepPodTemplate(live, merged);
     live = std::move(merged);

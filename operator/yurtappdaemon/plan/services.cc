@@ -4,7 +4,6 @@
 #include <set>
 #include <string_view>
 
-#include "operator/api/well_known.h"
 #include "operator/workload/service.h"
 
 namespace yad {
