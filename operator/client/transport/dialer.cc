@@ -127,7 +127,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     const std::size_t parsed = parser.put(boost::asio::buffer(bytes.data(), size), error);
-    // The parser must not receive these bytes again.
+    // Removes the parsed bytes from the buffer, because the parser must not receive them again.
     size -= parsed;
     std::memmove(bytes.data(), bytes.data() + parsed, size);
     if (error == http::error::need_more && size < bytes.size()) error = {};
