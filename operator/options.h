@@ -30,7 +30,8 @@ struct Options {
   NodePoolOptions nodepool;
   std::chrono::seconds capacity_resync{30};
   bool leader_elect = false;
-  LeaderElectionOptions election;  // an empty namespace of the lease: that of the pod, or of the kubeconfig context
+  // If the namespace of the lease is empty, main sets it to the namespace of the pod, or of the kubeconfig context.
+  LeaderElectionOptions election;
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
   ClientOptions client;

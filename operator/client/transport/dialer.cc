@@ -94,7 +94,7 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SocketAddress& address = (*addresses)[i];
     auto connection = std::make_unique<Connection>(address.bytes.ss_family);
     const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
-    // Each address has an equal share of the remaining time, because it might not respond.
+    // Each address has an equal share of the remaining time, because the first addresses might not respond.
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
