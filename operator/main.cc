@@ -69,11 +69,8 @@ std::function<void(const std::string&)> LogWarnings() {
 }
 
 ClientOptions MakeClientOptions(const Options& options) {
-  ClientOptions client;
+  ClientOptions client = options.client;
   client.user_agent = std::string(kName) + "/" + YAD_VERSION;
-  client.timeout = options.kube_api_timeout;
-  client.qps = options.kube_api_qps;
-  client.burst = options.kube_api_burst;
   client.observe = [](const std::string& method, int status, Duration) {
     metrics::GetCounter("rest_client_requests_total", "Requests to the apiserver, by method and HTTP status code.",
                         {{"method", method}, {"code", status == 0 ? "<error>" : std::to_string(status)}})

@@ -63,16 +63,15 @@ std::string Contradiction(const Options& options) {
   const bool has_secret = !webhook.secret.name.empty();
   if (!runs(kYurtAppDaemonController) && (!webhook.directory.empty() || has_secret))
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
-  if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
+  const ClientOptions& client = options.client;
+  if (client.timeout < std::chrono::seconds(1) || client.timeout > kLongestTimeout)
     return "--kube-api-timeout: must be between 1s and 5m";
-  if (leases && options.capacity_resync < options.kube_api_timeout)
+  if (leases && options.capacity_resync < client.timeout)
     return "--capacity-resync: must not be shorter than --kube-api-timeout (" +
-           std::to_string(options.kube_api_timeout.count()) +
+           std::to_string(client.timeout / std::chrono::seconds(1)) +
            "s): the next pass would begin before a request of this pass times out";
-  if (options.kube_api_qps != 0 && !(options.kube_api_qps >= kLowestQps))
-    return "--kube-api-qps: must be 0, or 0.01 or more";
-  if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
-    return "--kube-api-burst: has no effect without --kube-api-qps; set both";
+  if (client.qps != 0 && !(client.qps >= kLowestQps)) return "--kube-api-qps: must be 0, or 0.01 or more";
+  if (client.burst > 0 && client.qps <= 0) return "--kube-api-burst: has no effect without --kube-api-qps; set both";
   if (!webhook.directory.empty() && has_secret)
     return "--webhook-cert-dir, --webhook-cert-secret: give one of them, not both";
   if (has_secret && (webhook.service.name.empty() || webhook.configuration.empty()))
@@ -148,15 +147,14 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
       ->default_str("2s");
 }
 
-void AddRequestFlags(CLI::App& app, Options& options) {
-  AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
+void AddRequestFlags(CLI::App& app, ClientOptions& options) {
+  AddDuration(app, "--kube-api-timeout", options.timeout,
               "Timeout of one request to the apiserver, except for watches.")
       ->default_str("30s");
-  app.add_option("--kube-api-qps", options.kube_api_qps,
-                 "Maximum number of requests to the apiserver per second; 0: no limit.")
+  app.add_option("--kube-api-qps", options.qps, "Maximum number of requests to the apiserver per second; 0: no limit.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--kube-api-burst", options.kube_api_burst, "Maximum burst of requests with --kube-api-qps.")
+  app.add_option("--kube-api-burst", options.burst, "Maximum burst of requests with --kube-api-qps.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -295,7 +293,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
                  "Address of /healthz and /readyz; 0: not served.")
       ->capture_default_str();
   app.add_option("--namespace", options.daemons.ns, "Namespace to watch. Default: all namespaces.");
-  AddRequestFlags(app, options);
+  AddRequestFlags(app, options.client);
   AddControllerFlags(app, options, texts);
   AddServicesFlags(app, options);
   AddPrefetchFlags(app, options);

@@ -8,6 +8,7 @@
 
 #include "operator/base/log.h"
 #include "operator/client/auth/service_client.h"
+#include "operator/client/client.h"
 #include "operator/nodepool/wiring.h"
 #include "operator/runtime/controller_list.h"
 #include "operator/runtime/leader_elector.h"
@@ -29,12 +30,11 @@ struct Options {
   NodePoolOptions nodepool;
   std::chrono::seconds capacity_resync{30};
   bool leader_elect = false;
-  LeaderElectionOptions election;  // an empty namespace of the lease: that of the pod, or of the kubeconfig context
+  // If the namespace of the lease is empty, main sets it to the namespace of the pod, or of the kubeconfig context.
+  LeaderElectionOptions election;
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
-  std::chrono::seconds kube_api_timeout{30};  // for each request
-  double kube_api_qps = 0;
-  int kube_api_burst = 0;
+  ClientOptions client;
   YurtAppDaemonOptions daemons;
   // Servers other than the apiserver. If the URL of a server is empty, the operator does not use the server.
   ServiceOptions prometheus;    // evaluates the queries of checks

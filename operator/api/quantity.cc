@@ -139,7 +139,7 @@ std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text) {
     value /= 10;
   }
   for (; exponent > 0 && value != 0 && value <= kMax; --exponent) value *= 10;
-  if (rest && !number->negative) ++value;  // rounds up; for a negative amount, the division has already done this
+  if (rest && !number->negative) ++value;  // rounds up; the division has already rounded up a negative amount
   const auto amount = static_cast<std::int64_t>(value < kMax ? value : kMax);
   return number->negative ? -amount : amount;
 }

@@ -32,7 +32,7 @@ struct UpdateWindow {
 // The annotations of a NodePool that set its time zone and its windows.
 struct PoolWindows {
   std::string time_zone;                             // "": UTC
-  std::optional<std::vector<UpdateWindow>> windows;  // they replace the windows of the YurtAppDaemon; nullopt: not set
+  std::optional<std::vector<UpdateWindow>> windows;  // used instead of the YurtAppDaemon's windows; nullopt: not set
   std::string fault;                                 // describes an invalid annotation; "" if the annotations are valid
 
   bool operator==(const PoolWindows&) const = default;

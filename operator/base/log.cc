@@ -99,7 +99,7 @@ void AppendValue(std::string& out, const Value& value) {
 
 std::string Timestamp(WallTime time) {
   std::string text = FormatMicroTime(time);
-  text.erase(text.size() - 4, 3);  // three of the six digits stay
+  text.erase(text.size() - 4, 3);  // keeps three of the six digits
   return text;
 }
 

@@ -108,7 +108,7 @@ void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
   std::error_code error;
   std::filesystem::directory_iterator open_files("/proc/self/fd", error);
   if (!error) {
-    double count = -1;  // without the descriptor of the iterator
+    double count = -1;  // The iterator's own descriptor is not counted.
     for (; !error && open_files != std::filesystem::directory_iterator(); open_files.increment(error)) ++count;
     out.push_back(Single("process_open_fds", "Number of open file descriptors.", prometheus::MetricType::Gauge, count));
   }

@@ -23,7 +23,7 @@ class RateLimiter {
   bool Acquire(std::stop_token stop);
 
  private:
-  void Refill(SteadyTime now);  // with mutex_ locked
+  void Refill(SteadyTime now);  // the caller holds mutex_
 
   const double qps_;
   const double burst_;

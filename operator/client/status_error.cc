@@ -16,10 +16,10 @@ namespace {
 // apiserver is usually available again within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 // Limits in bytes. The apiserver quotes an invalid value in full, and a value may have 1.5 MB.
-constexpr std::size_t kMaxText = 32 * 1024;         // of an error's message
-constexpr std::size_t kMaxField = 512;              // of a cause's field, and of its reason
-constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // of a cause's message
-constexpr std::size_t kMaxCauseBytes = 64 * 1024;   // of all causes of an error
+constexpr std::size_t kMaxText = 32 * 1024;         // for the message of an error
+constexpr std::size_t kMaxField = 512;              // for Cause::field and Cause::reason
+constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // for Cause::message
+constexpr std::size_t kMaxCauseBytes = 64 * 1024;   // for all causes of an error together
 constexpr std::size_t kMaxCauses = 100;
 
 struct KnownReason {

@@ -24,8 +24,8 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
 // default is 400.
 bool IsDenialOfWebhook(const Error& error);
 
-// Returns whether the apiserver rejected the request because it could not evaluate a ValidatingAdmissionPolicy, for
-// example because it has just started. The HTTP status is 422.
+// Returns whether the apiserver rejected the request because it could not evaluate a ValidatingAdmissionPolicy. This
+// can happen shortly after the apiserver has started. The HTTP status is 422.
 bool IsPolicyUnavailable(const Error& error);
 
 }  // namespace yad

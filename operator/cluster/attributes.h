@@ -1,5 +1,5 @@
 // The labels, annotations and taints that a NodePool defines for its Nodes, called attributes. The operator adds them
-// to a Node, and removes them when they no longer apply. The operator does not change attributes that it has not added.
+// to a Node, and removes them when they no longer apply. It does not change attributes that the NodePool never defined.
 #ifndef OPERATOR_CLUSTER_ATTRIBUTES_H_
 #define OPERATOR_CLUSTER_ATTRIBUTES_H_
 

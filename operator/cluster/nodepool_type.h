@@ -21,7 +21,7 @@
 namespace yad {
 
 // Returns the NodePool type in each version that the apiserver serves. The versions are in Kubernetes' priority order:
-// GA before beta before alpha, and higher numbers first. Fails with kNotFound if it serves no version.
+// GA before beta before alpha, and higher numbers first. Fails with kNotFound if the apiserver serves no version.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
 // Chooses the version in which NodePools are read: the highest version that works. Not thread-safe.

@@ -31,8 +31,8 @@ struct NodeHealth {
   NodeFault fault = NodeFault::kNone;  // the most severe problem
   std::string detail;                  // the names of the agents or drivers; "" for other problems
 };
-// Returns the health of `node`. `agents` are the names of its agent pods that are not ready. `drivers` are the names of
-// the required CSI drivers that it does not have.
+// Returns the health of `node`. `agents` are the names of the node's agent pods that are not ready. `drivers` are the
+// names of the required CSI drivers that the node lacks.
 NodeHealth HealthOf(const Node& node, const std::vector<std::string>& agents, const std::vector<std::string>& drivers);
 
 }  // namespace yad

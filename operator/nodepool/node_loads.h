@@ -33,11 +33,11 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // the number of the count that was begun last for this Node
+    std::uint64_t count = 0;       // the number of the last count of this Node's pods
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {
-    std::uint64_t counts = 0;  // the number of counts that were begun for all Nodes; numbers the next count
+    std::uint64_t counts = 0;  // how many counts have begun, for all Nodes; the counts are numbered in this order
     std::unordered_map<std::string, Entry> entries;
   };
   const Store& pods_;

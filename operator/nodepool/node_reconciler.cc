@@ -68,8 +68,8 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // If this process has never seen the pool, its creation time is not known. But if the pool was deleted with an older
-  // CRD, a Node that is newer than the CRD can't have attributes from the pool.
+  // If this process has never seen the pool, the creation time of the Node is used instead of that of the pool. A Node
+  // that is newer than the CRD can't have attributes from a pool that was deleted with an older CRD.
   const bool deleted_with_crd = created.empty() ? crd.DeletedPoolsBefore(node.creation_timestamp) &&
                                                       clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew
                                                 : crd.DeletedPoolsBefore(created);

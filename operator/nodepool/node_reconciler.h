@@ -45,7 +45,7 @@ class NodeReconciler {
   // A read of a pool from the server.
   struct Confirmation {
     std::string pool;              // uid and generation of the pool; "" if it does not exist
-    std::string resource_version;  // of the list that was read; it applies to objects of all types
+    std::string resource_version;  // the version of the list that was read; comparable with the version of any object
     SteadyTime at;
   };
   // Returns whether a recent read of the pool had the same result as `next`, and `node` has not changed since.

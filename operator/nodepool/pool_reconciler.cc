@@ -237,7 +237,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
       return ReconcileResult::RequeueAfter(wait);
   }
   patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
-  std::vector<std::string> warnings;  // expected: OpenYurt's CRD does not have some of the fields
+  std::vector<std::string> warnings;  // not logged, because OpenYurt's CRD lacks some of the fields
   const WriteOptions options{.subresource = "status", .warnings = &warnings};
   const auto written = client_.Patch(pool_type_(), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {

@@ -37,7 +37,7 @@ class PoolReconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this version of `pool` is the result of this process's last write of the status, or older.
+  // Returns whether `pool` is the result of this process's last write of the status, or an older version of the pool.
   // Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& pool) const { return written_.Covers(pool); }
 

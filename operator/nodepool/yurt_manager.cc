@@ -56,7 +56,7 @@ bool ReviewsNodePools(const Json& configuration) {
   });
 }
 
-// Returns the object; nullopt if it does not exist.
+// Returns the object, or nullopt if it does not exist.
 Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
   auto object = client.Get(type, key, stop);
   if (object) return std::move(*object);

@@ -25,7 +25,7 @@ constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
 constexpr Duration kConflictBackoffCap = std::chrono::seconds(1);
-constexpr std::size_t kMaxOwnerName = 253;  // of the name of any object
+constexpr std::size_t kMaxOwnerName = 253;  // the maximum length of an object's name
 
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -261,7 +261,7 @@ WorkQueue& Controller::queue() { return impl_->queue; }
 const std::string& Controller::name() const { return impl_->options.name; }
 
 void Controller::Run(std::stop_token stop) {
-  impl_->running = true;  // before QueueAll, so that an event in between queues its key
+  impl_->running = true;  // set before QueueAll, so that events during QueueAll queue their keys
   if (!impl_->AwaitSync(stop)) return;
   impl_->QueueAll();
   log::Info("controller started", {{"controller", name()}, {"workers", impl_->options.workers}});

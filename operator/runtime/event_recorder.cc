@@ -24,14 +24,14 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxName = 253;
-constexpr std::size_t kMaxField = 128;  // reason, action, reportingInstance
+constexpr std::size_t kMaxField = 128;  // for reason, action and reportingInstance
 constexpr std::size_t kMaxNote = 1024;
 constexpr int kMaxAttempts = 8;  // The last attempt is 127 s after the first, as client-go tries for 2 minutes.
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
 constexpr Duration kSweepPeriod = std::chrono::minutes(1);
-constexpr Duration kSeriesWindow = std::chrono::minutes(6);    // a repeat this soon after the last extends the series
+constexpr Duration kSeriesWindow = std::chrono::minutes(6);    // a repeat after a longer time becomes a new event
 constexpr Duration kSeriesRefresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 
 // Returns valid UTF-8 of at most `max` bytes. The server rejects longer strings, and an invalid character makes the

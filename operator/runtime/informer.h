@@ -45,7 +45,7 @@ class Informer {
   void Demand();
   // Must be called before Run; otherwise, the process terminates. A later handler would miss the earlier objects.
   void AddHandler(EventHandler handler);
-  Status Run(std::stop_token stop);  // must run on one thread; returns as Reflector::Run does
+  Status Run(std::stop_token stop);  // has the result of Reflector::Run; must be called on one thread
   bool synced() const { return store_.synced(); }
   // Returns whether readiness and leader election wait for the first list.
   bool awaited() const { return !options_.on_demand; }

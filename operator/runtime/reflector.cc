@@ -444,12 +444,12 @@ struct Reflector::Impl {
   Backoff watch_backoff;
   PageSize page_size;
   std::unique_ptr<Watch> watch;
-  std::string last_version;  // of the last list, event or bookmark; never decreases, not even with a new list
+  std::string last_version;  // resourceVersion of the last list, event or bookmark; never decreases
   std::string version_at_open;
-  bool received = true;       // the open watch has reported an event, or there was a list since the last watch
+  bool received = true;       // the open watch has reported an event, or a list was read since the last watch
   SteadyTime silent_since{};  // since then, no watch has reported an event
   SteadyTime opened_at{};
-  int failed_resumes = 0;  // since the last event or list
+  int failed_resumes = 0;  // number of failed watches since the last event or list (see kMaxResumes)
   FailedLists failed_lists;
   std::optional<SteadyTime> older_lists_since;
   Status outcome;              // an Error ends Run

@@ -52,10 +52,10 @@ class StoredObject {
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
 
-  // Does not contain the annotation kubectl.kubernetes.io/last-applied-configuration. This annotation is a second copy
-  // of the object, and only kubectl reads it.
+  // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second
+  // copy of the object that only kubectl reads.
   const ObjectMeta& meta() const { return meta_; }
-  // Returns nullptr if the informer has no projector.
+  // Returns the projection, or nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
   // Returns a digest of the object without status, resourceVersion, generation and managedFields. States with equal
   // digests differ only in these fields. Digests of different processes can't be compared.
@@ -66,7 +66,7 @@ class StoredObject {
   // Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
-  // Returns the number of bytes after compression, without those that objects share.
+  // Returns the number of bytes after compression, without the bytes that several objects share.
   std::size_t packed_bytes() const { return packed_.size(); }
   // Returns the number of bytes before compression, which is close to the length of the object's JSON.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }

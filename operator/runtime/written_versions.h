@@ -10,7 +10,7 @@
 
 namespace yad {
 
-// Keeps the resourceVersion of each object after the process last wrote it. Thread-safe.
+// Keeps the resourceVersion of each object that this process has written, as of the last write. Thread-safe.
 class WrittenVersions {
  public:
   void Set(const ObjectKey& key, const std::string& version) {

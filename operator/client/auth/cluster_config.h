@@ -27,7 +27,7 @@ struct ClusterConfig {
   std::string ca_pem;           // empty: the system's CAs
   std::string client_cert_pem;  // may be empty
   std::string client_key_pem;
-  TlsFiles tls_files;      // files of the three fields above; a changed file is read again
+  TlsFiles tls_files;      // the files of ca_pem, client_cert_pem and client_key_pem; a changed file is read again
   std::string token;       // static bearer token
   std::string token_file;  // read again when it changes; takes precedence over `token`
   std::string username, password;

@@ -76,7 +76,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       return TransportError("the connection to " + url + " broke: " + std::string(what));
     }
     return TransportError("no response from " + url + ": " + std::string(what));
-  } catch (const std::length_error& e) {  // Answer's limit
+  } catch (const std::length_error& e) {  // Answer throws it if the response is too long.
     return Error{Reason::kTooLarge, url + ": " + e.what()};
   } catch (const std::exception& e) {
     return TransportError("no response from " + url + ": " + e.what());

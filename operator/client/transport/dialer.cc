@@ -94,7 +94,7 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SocketAddress& address = (*addresses)[i];
     auto connection = std::make_unique<Connection>(address.bytes.ss_family);
     const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
-    // Each address has an equal share of the remaining time, because it might not respond.
+    // Each address has an equal share of the remaining time, because the first addresses might not respond.
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
@@ -127,7 +127,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     const std::size_t parsed = parser.put(boost::asio::buffer(bytes.data(), size), error);
-    // The parser must not receive these bytes again.
+    // Removes the parsed bytes from the buffer, because the parser must not receive them again.
     size -= parsed;
     std::memmove(bytes.data(), bytes.data() + parsed, size);
     if (error == http::error::need_more && size < bytes.size()) error = {};

@@ -38,7 +38,8 @@ std::string Written(BIO* bio);
 // Returns the certificates in `pem`, and skips other blocks. Fails with kConfig if there is no certificate, or if a
 // certificate is malformed. `what` is the subject of the message, such as "the client certificate".
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what);
-// Fails with kConfig if the key is malformed, or if it is encrypted, because there is no prompt for a passphrase.
+// Returns the private key in `pem`. Fails with kConfig if the key is malformed, or if it is encrypted, because there is
+// no prompt for a passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
 // Converts a time in a certificate. There are two special cases:

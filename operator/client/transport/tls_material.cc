@@ -31,7 +31,7 @@ std::shared_ptr<const TlsMaterial> TlsMaterialReader::Get() {
       {files_.ca, next.ca_pem}, {files_.client_cert, next.client_cert_pem}, {files_.client_key, next.client_key_pem}};
   for (const auto& [path, pem] : parts) {
     if (path.empty()) continue;
-    Result<std::string> text = ReadNonEmptyFile(path);  // an empty file: another program may be writing it
+    Result<std::string> text = ReadNonEmptyFile(path);  // A file is empty while another program begins to write it.
     if (!text) {
       log::Warn("cannot read a certificate file; using the previous certificates", {{"error", text.error()}});
       return material_;
