@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLongestBar = 40;
 // The number of lines besides the rows of the table: headline, bar, reason, table header, "and more", and the line of
-// the cursor. The reason why a pool is not ready takes one additional line.
+// the cursor. An error of the watch, blocked removals, and the reason why a pool is not ready take one more line each.
 constexpr int kOtherLines = 6;
 
 // Returns a bar such as "████████░░░░░░░░" or "########........" that shows `done` of `all` in `width` columns. The bar

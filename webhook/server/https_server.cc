@@ -105,7 +105,7 @@ struct Shared {
 };
 
 // One connection. Its asynchronous operations run on its strand, one after the other. Only the handler runs on another
-// thread; no operation is pending during that time.
+// thread. While the handler runs, no operation is pending.
 class Session : public BodyBudget::Holder, public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
