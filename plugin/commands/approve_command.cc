@@ -10,7 +10,7 @@
 namespace yad {
 
 Result<int> RunApprove(Session& session) {
-  std::vector<std::string> groups;  // each once
+  std::vector<std::string> groups;  // without duplicates
   for (const std::string& group : session.options.groups) {
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }

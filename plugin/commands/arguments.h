@@ -1,4 +1,4 @@
-// The commands and their flags; adapts the arguments of the command line to CLI11.
+// Describes the commands and their flags, and adapts the arguments of the command line to CLI11.
 #ifndef PLUGIN_COMMANDS_ARGUMENTS_H_
 #define PLUGIN_COMMANDS_ARGUMENTS_H_
 

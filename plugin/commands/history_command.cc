@@ -13,6 +13,25 @@
 namespace yad {
 namespace {
 
+// Shortens the value of annotation apps.openyurt.io/failure, such as "pool a: ImagePullBackOff: Back-off pulling …", to
+// the pool and its reason.
+std::string WithoutMessage(const std::string& failure) {
+  return failure.substr(0, failure.find(": ", failure.find(": ") + 1));
+}
+
+std::string DescribeFailed(const Revision& revision, WallTime now) {
+  if (revision.failed_at.empty()) return "";
+  const std::string why = revision.failure.empty() ? "" : " (" + WithoutMessage(revision.failure) + ")";
+  return Age(revision.failed_at, now) + " ago" + why;
+}
+
+// Returns a line of YAML with the time and the reason of the revision's failure; "" if it has not failed.
+std::string FailureComment(const Revision& revision) {
+  if (revision.failed_at.empty()) return "";
+  const std::string why = revision.failure.empty() ? "" : " (" + revision.failure + ")";
+  return "# " + Printable("failed at " + revision.failed_at + why) + "\n";
+}
+
 Table HistoryTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
   Table table({"REVISION", "NAME", "AGE", "STATE", "FAILED", "CHANGE-CAUSE", "IMAGES"});
   const std::string current = StringAt(daemon, {"status", "currentRevision"});
@@ -20,10 +39,8 @@ Table HistoryTable(const Json& daemon, const std::vector<RevisionEntry>& revisio
   for (const auto& [revision, object] : revisions) {
     std::string state = revision->name == current ? "current" : "";
     if (revision->name == update) state += state.empty() ? "update" : ",update";
-    const std::string failed = StringAt(object, {"metadata", "annotations", kFailedAnnotation});
     table.Add({std::to_string(revision->number), revision->name,
-               Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state,
-               failed.empty() ? "" : Age(failed, now) + " ago",
+               Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state, DescribeFailed(*revision, now),
                StringAt(object, {"metadata", "annotations", kChangeCauseAnnotation}, "<none>"),
                ImagesOf(revision->content)});
   }
@@ -44,7 +61,7 @@ Result<int> RunHistory(Session& session) {
       out << "controllerrevision.apps/" << found.revision->name << "\n";
     } else if (const Json content = SpecOf(*found.revision); !PrintObject(session.options, session.console, content)) {
       out << "# " << Subject(session.options.daemon) << " with revision #" << found.revision->number << "\n"
-          << ToYaml(content);
+          << FailureComment(*found.revision) << ToYaml(content);
     }
     return kDone;
   }
@@ -59,7 +76,7 @@ Result<int> RunHistory(Session& session) {
     session.console.err << "No rollout history found.\n";
     return kDone;
   }
-  for (const std::string& line : HistoryTable(daemon, revisions, session.clock.WallNow()).Lines()) out << line << "\n";
+  HistoryTable(daemon, revisions, session.clock.WallNow()).PrintTo(out);
   return kDone;
 }
 

@@ -25,7 +25,7 @@ struct SimulationOptions {
 struct SimulatedPool {
   std::string name;
   std::string group;
-  bool had = false;                   // at the start, the pool has the spec's revision, whose rollout is not complete
+  bool had = false;                   // at the start, the pool has the spec's revision, and its rollout is not complete
   std::optional<WallTime> starts;     // the write that updates the pool to the spec's revision
   std::optional<WallTime> healthy;    // the first time that the pool is healthy on that revision
   std::optional<WallTime> ends;       // the pool has been healthy on it for minReadySeconds
@@ -69,8 +69,8 @@ Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
 std::string EndOf(const Simulation& simulation);
 
 // Returns the duration of each pool's last update, from its start until the pool was healthy. Omits a pool if the
-// duration is unknown or longer than progressDeadlineSeconds. In that case the update had failed, or the pool became
-// unhealthy again later.
+// duration is unknown. Also omits a pool if the duration is longer than progressDeadlineSeconds, because the update had
+// failed, or the pool became unhealthy again later.
 //
 // The start comes from an annotation of the workload. The end is
 // - for a Deployment: the time in condition Progressing at which its controller found the new ReplicaSet available;

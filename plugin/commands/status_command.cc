@@ -43,8 +43,14 @@ class WhyLines {
   std::map<std::string, std::string> printed_;
 };
 
+void WarnOfBlockedRemovals(Session& session, const Json& daemon) {
+  const std::string blocked = WhyRemovalsAreBlocked(daemon);
+  if (!blocked.empty()) session.console.Warn(blocked);
+}
+
 Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {
   session.console.out.flush();
+  WarnOfBlockedRemovals(session, daemon);
   if (progress.state == RolloutOutcome::kComplete) {
     session.console.out << Printable(progress.line) << "\n";
     return kDone;
@@ -77,6 +83,7 @@ Result<int> RunStatus(Session& session) {
     const Progress progress = ReadProgress(first);
     if (progress.state == RolloutOutcome::kStopped) return Finish(session, first, progress);
     session.console.out << Printable(progress.line) << "\n";
+    WarnOfBlockedRemovals(session, first);
     return kDone;
   }
 
@@ -104,6 +111,7 @@ Result<int> RunStatus(Session& session) {
     if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
     const SteadyTime now = session.clock.Now();
     if (now >= end) {
+      WarnOfBlockedRemovals(session, daemon);
       std::string line = Printable(progress.line);  // "Waiting for …..."
       if (line.ends_with("...")) line.resize(line.size() - 3);
       line.front() = 'w';

@@ -10,6 +10,7 @@
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/manifest/yaml.h"
+#include "plugin/view/progress.h"
 
 namespace yad {
 namespace {
@@ -116,18 +117,6 @@ std::string NumberOrPercent(const Json& daemon, std::string_view field, const st
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-Json ConditionsOf(const Json& daemon) {
-  Json conditions = Json::array();
-  for (const Json& condition : ListAt(daemon, {"status", "conditions"})) {
-    conditions.push_back({{"type", StringAt(condition, {"type"})},
-                          {"status", StringAt(condition, {"status"})},
-                          {"reason", StringAt(condition, {"reason"})},
-                          {"message", StringAt(condition, {"message"})},
-                          {"lastTransitionTime", TimeOrNull(StringAt(condition, {"lastTransitionTime"}))}});
-  }
-  return conditions;
-}
-
 // Returns the named groups, and the default group if it has pools. Sets `next` to the first time at which a soak ends.
 Json Groups(const DaemonInput& input, const std::vector<PoolFacts>& pools, std::optional<WallTime>& next) {
   Json groups = Json::array();
@@ -167,7 +156,7 @@ Json MakeHead(const DaemonInput& input, const std::vector<PoolFacts>& pools) {
   Json head = FleetEntry(input.object);
   std::optional<WallTime> soak_ends;
   head["strategy"] = StringAt(input.object, {"spec", "updateStrategy", "type"}, "All");
-  head["conditions"] = ConditionsOf(input.object);
+  head["conditions"] = ListAt(input.object, {"status", "conditions"});
   head["groups"] = Groups(input, pools, soak_ends);
   head["maxUnavailable"] = NumberOrPercent(input.object, "maxUnavailable", "1");
   head["maxFailures"] = NumberOrPercent(input.object, "maxFailures", "0");
@@ -176,6 +165,8 @@ Json MakeHead(const DaemonInput& input, const std::vector<PoolFacts>& pools) {
   head["undoTo"] = input.undo_to;
   head["timeline"] = TimelineJson(input.timeline);
   head["warnings"] = input.warnings;
+  if (const std::string blocked = WhyRemovalsAreBlocked(input.object); !blocked.empty())
+    head["warnings"].push_back(blocked);
   return head;
 }
 

@@ -286,6 +286,7 @@ Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
                     {"current", revision.name == StringAt(daemon, {"status", "currentRevision"})},
                     {"update", revision.name == StringAt(daemon, {"status", "updateRevision"})},
                     {"failed", TimeOrNull(revision.failed_at)},
+                    {"failure", revision.failure},
                     {"pools", std::move(pools)}});
   }
   return Json{{"revisions", std::move(list)}};

@@ -13,8 +13,19 @@ namespace {
 
 constexpr int kLongestBar = 40;
 // The number of lines besides the rows of the table: headline, bar, reason, table header, "and more", and the line of
-// the cursor. The reason why a pool is not ready takes one additional line.
+// the cursor. An error of the watch, blocked removals, and the reason why a pool is not ready take one more line each.
 constexpr int kOtherLines = 6;
+
+// Returns a bar such as "████████░░░░░░░░" or "########........" that shows `done` of `all` in `width` columns. The bar
+// is red if `bad`, green if all is done, and cyan otherwise.
+std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen) {
+  const std::int64_t full = all <= 0 ? 0 : std::clamp<std::int64_t>(done * width / all, 0, width);
+  std::string bar;
+  if (screen.colour) bar += bad ? "\x1b[31m" : done >= all ? "\x1b[32m" : "\x1b[36m";
+  for (std::int64_t i = 0; i < full; ++i) bar += screen.unicode ? "█" : "#";
+  for (std::int64_t i = full; i < width; ++i) bar += screen.unicode ? "░" : ".";
+  return bar + (screen.colour ? kNoColour : "");
+}
 
 }  // namespace
 
@@ -29,15 +40,6 @@ void LiveView::Draw(const std::vector<std::string>& lines, const Screen& screen)
   lines_ = lines;
   frame += "\x1b[J";
   out_ << frame << std::flush;
-}
-
-std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen) {
-  const std::int64_t full = all <= 0 ? 0 : std::clamp<std::int64_t>(done * width / all, 0, width);
-  std::string bar;
-  if (screen.colour) bar += bad ? "\x1b[31m" : done >= all ? "\x1b[32m" : "\x1b[36m";
-  for (std::int64_t i = 0; i < full; ++i) bar += screen.unicode ? "█" : "#";
-  for (std::int64_t i = full; i < width; ++i) bar += screen.unicode ? "░" : ".";
-  return bar + (screen.colour ? kNoColour : "");
 }
 
 std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,
@@ -70,6 +72,11 @@ std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, D
   int others = kOtherLines;
   if (!not_live.empty()) {
     add("not live: " + not_live);
+    ++others;
+  }
+
+  if (const std::string blocked = WhyRemovalsAreBlocked(daemon); !blocked.empty()) {
+    add("RemovalBlocked: " + blocked);
     ++others;
   }
 

@@ -27,10 +27,6 @@ class LiveView {
   std::vector<std::string> lines_;  // of the last frame
 };
 
-// Returns a bar such as "████████░░░░░░░░" or "########........" that shows `done` of `all` in `width` columns. The bar
-// is red if `bad`, green if all is done, and cyan otherwise.
-std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen);
-
 // Returns the frame of `status`: a headline, a progress bar, and as many pools as fit on the screen. No line is wider
 // than the screen. `not_live` is the reason why the daemon may be out of date; "" if it is up to date.
 std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,

@@ -79,4 +79,9 @@ Progress ReadProgress(const Json& daemon) {
   return progress;
 }
 
+std::string WhyRemovalsAreBlocked(const Json& daemon) {
+  const Json* blocked = FindCondition(daemon, kRemovalBlockedCondition);
+  return IsTrue(blocked) ? StringAt(*blocked, {"message"}) : "";
+}
+
 }  // namespace yad

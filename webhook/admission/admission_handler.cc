@@ -25,8 +25,6 @@ constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
 // The maximum of timeoutSeconds in a webhook configuration.
 constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::seconds(30);
 
-HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
-
 // Parses "10s" or "500ms", as Go writes a duration. The result is at most kMaxTimeout.
 std::chrono::milliseconds ParseTimeout(std::string_view text) {
   std::int64_t number = 0;
@@ -134,7 +132,7 @@ class AdmissionHandler {
 
   HttpsReply Handle(const HttpsCall& call) {
     const auto found = webhooks_.find(std::string(PathOf(call.target)));
-    if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
+    if (found == webhooks_.end()) return PlainReply(404, "no webhook is served at this path");
     WebhookMetrics::Call measured(found->second.metrics, clock_, call.arrived);
     return measured.Done(Review(call, found->second));
   }
@@ -152,8 +150,8 @@ class AdmissionHandler {
   }
 
   HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
-    if (call.method != "POST") return Text(405, "the method must be POST");
-    if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
+    if (call.method != "POST") return PlainReply(405, "the method must be POST");
+    if (!IsJson(call.content_type)) return PlainReply(415, "the content type must be application/json");
     const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Reject(call.body, request.error());
@@ -164,7 +162,7 @@ class AdmissionHandler {
   // the reason, because an apiserver does not show the body of a 400 to the user.
   static HttpsReply Reject(const std::string& body, const Error& error) {
     const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
-    if (uid.empty()) return Text(400, error.message);
+    if (uid.empty()) return PlainReply(400, error.message);
     const std::string why = "the object is too large for this webhook: " + error.message + "; remove some of them";
     return {200, "application/json", MakeAdmissionReview(uid, AdmissionResponse::BadRequest(why))};
   }

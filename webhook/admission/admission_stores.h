@@ -2,6 +2,7 @@
 #ifndef WEBHOOK_ADMISSION_ADMISSION_STORES_H_
 #define WEBHOOK_ADMISSION_ADMISSION_STORES_H_
 
+#include "operator/api/yurtappdaemon.h"
 #include "operator/runtime/store.h"
 
 namespace yad {
@@ -14,6 +15,10 @@ struct AdmissionStores {
   const Store& deployments;
   const Store& stateful_sets;
   const Store& revisions;
+
+  const Store& WorkloadsOf(WorkloadKind kind) const {
+    return kind == WorkloadKind::kDeployment ? deployments : stateful_sets;
+  }
 };
 
 }  // namespace yad

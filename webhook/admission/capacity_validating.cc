@@ -7,6 +7,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/capacity/autoscaler.h"
+#include "operator/workload/semantics.h"
 #include "webhook/admission/deadline.h"
 #include "webhook/admission/known_errors.h"
 #include "webhook/admission/warning_list.h"
@@ -136,12 +137,6 @@ class Examiner {
   Objections objections_;
 };
 
-bool SameAutoscalerSpec(const Json& object, const Json& old_object) {
-  const Json* spec = Find(object, {"spec"});
-  const Json* old_spec = Find(old_object, {"spec"});
-  return spec == nullptr || old_spec == nullptr ? spec == old_spec : *spec == *old_spec;
-}
-
 AdmissionResponse ResponseFor(const AdmissionRequest& request, const FieldErrors& errors,
                               std::vector<std::string> warnings) {
   AdmissionResponse response;
@@ -159,7 +154,7 @@ AdmissionResponse CapacityValidator::Validate(const AdmissionRequest& request, S
   if (IsDeeperThan(object, kMaxJsonDepth) || IsDeeperThan(old_object, kMaxJsonDepth))
     return ResponseFor(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
   const bool update = old_object.is_object();
-  if (update && SameAutoscalerSpec(object, old_object)) return AdmissionResponse::Allowed();
+  if (update && MemberOf(object, "spec") == MemberOf(old_object, "spec")) return AdmissionResponse::Allowed();
 
   SortedErrors errors =
       SortErrors(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());

@@ -47,7 +47,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* own = Find(*workload, {"selector"});
     if (!Missing(own) && (!own->is_object() || Alike(*own, *parsed))) continue;
     Add(std::string("/spec/workloadTemplate/") + TemplateField(kind) + "/spec/selector", *selector, result.patch);
-    // This webhook has set the stored selector, not the user, so no warning is needed.
+    // The webhook, and not the user, has set the stored selector, so no warning is needed.
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {

@@ -89,8 +89,8 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// Returns the causes for the response of the webhook if a workload can't be rendered. Each cause has the field of the
-// YurtAppDaemon, as in the error.
+// Returns the causes of a workload that can't be rendered. The causes of its error already have paths in the
+// YurtAppDaemon.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
@@ -209,13 +209,15 @@ class FindingsCollector {
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 
-}  // namespace
-
-bool DryRun::MayHave(const TrialResult& result, const Cause& cause) {
+// Returns whether the workload with this result has the error `cause`. Also returns true if the result is incomplete,
+// and the workload may have the error.
+bool MayHave(const TrialResult& result, const Cause& cause) {
   if (result.known == TrialResult::Known::kNothing) return true;
   const bool by_server = !cause.field.starts_with("spec.overrides[");
   return (by_server && result.known == TrialResult::Known::kOverrides) || Contains(result.causes, cause);
 }
+
+}  // namespace
 
 DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text)
     : client_(client), stores_(stores), text_(text), accepted_(clock) {}
@@ -290,15 +292,13 @@ std::optional<TrialResult> DryRun::TryOne(const YurtAppDaemon& daemon, const Ren
 Findings DryRun::Try(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
   const std::vector<RenderedWorkload> workloads =
       DistinctWorkloads(daemon, before, stores_, kMaxWorkloads, [&] { return deadline.Passed(); });
-  if (workloads.empty()) return {};
+  if (workloads.empty() || workloads.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
 
-  if (workloads.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
-
-  struct Outcome {
+  struct TwoResults {
     TrialResult now;
     TrialResult then;  // the result for the spec of `before`; set only if `now` has causes
   };
-  std::vector<Outcome> results(workloads.size());
+  std::vector<TwoResults> results(workloads.size());
   const auto try_one = [&](std::size_t i, bool may_send) {
     auto now = TryOne(daemon, workloads[i], workloads[i].plan, deadline, may_send);
     if (!now) return false;

@@ -58,9 +58,6 @@ class DryRun {
   Findings Try(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
-  // Returns whether the workload with this result has the error `cause`. Also returns true if the result is incomplete,
-  // and the workload may have the error.
-  static bool MayHave(const TrialResult& result, const Cause& cause);
   // Returns the result for one workload. `plan` is rendered.plan for the new spec, or rendered.before for the old
   // spec. Returns nullopt if the result is not in the cache and `may_send` is false.
   std::optional<TrialResult> TryOne(const YurtAppDaemon& daemon, const RenderedWorkload& rendered, const PoolPlan& plan,

@@ -108,8 +108,7 @@ void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& re
 // Returns the daemon's workloads by pool. Empty if the cache has not synced; every workload then counts as new.
 std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   std::unordered_map<std::string, WorkloadRef> by_pool;
-  const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
-  const auto workloads = ControlledObjects(store, daemon.meta);
+  const auto workloads = ControlledObjects(stores.WorkloadsOf(daemon.kind), daemon.meta);
   if (!workloads) return by_pool;
   for (const ObjectPtr& object : *workloads) {
     if (object->meta().deleting()) continue;

@@ -16,6 +16,7 @@ namespace yad {
 namespace {
 
 constexpr char kPath[] = "spec.serviceTemplate";
+
 // Returns the content from which a Service is rendered.
 RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   RevisionContent content;
@@ -26,8 +27,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
 
 // Returns the daemon's first workload by name; nullopt if the cache has no workload.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
-  const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
-  const auto workloads = ControlledObjects(store, daemon.meta);
+  const auto workloads = ControlledObjects(stores.WorkloadsOf(daemon.kind), daemon.meta);
   if (!workloads) return std::nullopt;
   std::optional<WorkloadRef> first;
   for (const ObjectPtr& object : *workloads) {
@@ -145,7 +145,7 @@ std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, co
   const std::string address = StringAt(*spec, {"clusterIP"});
   if (names_none && address != "None") {
     found.push_back(std::string(kPath) +
-                    ".spec.clusterIP: is not None: the StatefulSets' pods get no DNS names of their own");
+                    ".spec.clusterIP: is not None, so the StatefulSets' pods have no DNS names of their own");
   }
   Warnings warnings(found);
   constexpr char kOnlyOne[] =

@@ -205,9 +205,8 @@ void WarnOfDuplicateKeys(const YurtAppDaemon& daemon, std::vector<std::string>& 
 }
 
 // Warns of the first null in the patches of overrides. A JSON merge patch, which kubectl apply and other clients send,
-// has no nulls in its lists, and overrides is a list. Does not repeat the warning if the overrides have not changed.
-void WarnOfNulls(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
-  if (before != nullptr && before->overrides == daemon.overrides) return;
+// has no nulls in its lists, and overrides is a list.
+void WarnOfNulls(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
     const Json* patch = Find(daemon.overrides[i], {"patch"});
     const auto field = patch == nullptr ? std::nullopt : FindNull(*patch);
@@ -219,9 +218,8 @@ void WarnOfNulls(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::
   }
 }
 
-// Warns of overrides that change nothing. Does not repeat the warning if the overrides have not changed.
-void WarnOfEmptyOverrides(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
-  if (before != nullptr && before->overrides == daemon.overrides) return;
+// Warns of overrides that change nothing.
+void WarnOfEmptyOverrides(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
     const auto is_empty = [&](const char* field) {
@@ -244,10 +242,8 @@ void WarnOfNodeSelector(const YurtAppDaemon& daemon, const YurtAppDaemon* before
       "has no effect, because the operator sets this label; choose pools by nodepoolSelector or nodePools");
 }
 
-// Warns of fields in the patches of overrides that have no effect, because the operator sets them itself. Does not
-// repeat the warning if the overrides have not changed.
-void WarnOfOperatorsFields(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
-  if (before != nullptr && before->overrides == daemon.overrides) return;
+// Warns of fields in the patches of overrides that have no effect, because the operator sets them itself.
+void WarnOfOperatorsFields(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
     const Json* patch = Find(daemon.overrides[i], {"patch"});
@@ -297,9 +293,11 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
   WarnOfFailedTemplate(daemon, before, warnings);
   WarnOfLatest(daemon, warnings);
   WarnOfDuplicateKeys(daemon, warnings);
-  WarnOfNulls(daemon, before, warnings);
-  WarnOfEmptyOverrides(daemon, before, warnings);
-  WarnOfOperatorsFields(daemon, before, warnings);
+  if (before == nullptr || before->overrides != daemon.overrides) {
+    WarnOfNulls(daemon, warnings);
+    WarnOfEmptyOverrides(daemon, warnings);
+    WarnOfOperatorsFields(daemon, warnings);
+  }
   WarnOfNodeSelector(daemon, before, warnings);
   return warnings;
 }
@@ -309,15 +307,15 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline
   const std::string path = TemplatePath(daemon.kind) + ".spec.serviceName: ";
   const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
   if (name.empty() && daemon.service_template.is_object()) return "";  // Each pool has its own Service.
-  if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
+  if (name.empty()) return path + "is empty, so the pods have no DNS names of their own: name a headless Service";
   const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, deadline.Token());
   if (!service && service.error().http_status == 404) {
     return path + "there is no Service \"" + name +
-           "\": the pods get no DNS names until you create it, headless (clusterIP: None)";
+           "\", so the pods have no DNS names of their own: create this Service with clusterIP: None";
   }
   if (service && StringAt(*service, {"spec", "clusterIP"}) != "None") {
     return path + "Service \"" + name +
-           "\" is not headless: the pods get no DNS names of their own; it needs clusterIP: None";
+           "\" is not headless, so the pods have no DNS names of their own: recreate it with clusterIP: None";
   }
   return "";
 }

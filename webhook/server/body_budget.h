@@ -10,8 +10,8 @@
 
 namespace yad {
 
-// Divides a number of bytes among connections. If too few bytes are left, the connections that have waited longest for
-// their clients lose theirs, so that slow clients cannot block the others. Thread-safe.
+// Divides a number of bytes among connections. If too few bytes are left, the budget aborts the connections that have
+// waited longest for their clients, so that slow clients cannot block other clients. Thread-safe.
 class BodyBudget {
  public:
   class Holder {
@@ -25,8 +25,8 @@ class BodyBudget {
   };
 
   explicit BodyBudget(std::size_t bytes) : left_(bytes) {}
-  // Sets the number of bytes that `holder` takes, and aborts other holders if this is necessary. Returns false if only
-  // holders that have waited for a shorter time are left, or if `holder` was aborted. It then takes nothing.
+  // Sets the number of bytes that `holder` takes, and aborts other holders if this is necessary. Returns false, and
+  // sets the number to 0, if only holders that have waited for a shorter time are left, or if `holder` was aborted.
   // A holder must set 0 before its destruction.
   bool Set(Holder& holder, std::size_t bytes);
 

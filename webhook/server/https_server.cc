@@ -70,8 +70,6 @@ class Count {
   int count_ = 0;
 };
 
-HttpsReply Plain(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
-
 struct Shared {
   const HttpsServerOptions options;
   const HttpsServer::Handler handler;
@@ -102,12 +100,12 @@ struct Shared {
     } catch (...) {
       log::Err("a webhook handler threw an exception", {{"target", call.target}});
     }
-    return Plain(500, "internal error");
+    return PlainReply(500, "internal error");
   }
 };
 
 // One connection. Its asynchronous operations run on its strand, one after the other. Only the handler runs on another
-// thread; no operation is pending during that time.
+// thread. While the handler runs, no operation is pending.
 class Session : public BodyBudget::Holder, public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
@@ -123,8 +121,9 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // The connection waits for a handshake, for a request, or for the client to read a reply or to close the connection.
-  // More bytes of the same request do not change the time: a client may send a request that never ends.
+  // The connection waits for its client during a handshake, before and during a request, while the client reads a
+  // reply, and until the client closes the connection. The bytes of a request do not restart the wait, because a client
+  // may send a request that never ends.
   SteadyTime::rep waits_since() const override { return aborted_ ? 0 : waits_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle; otherwise, closes it after its
   // reply. Thread-safe.
@@ -251,7 +250,7 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
   // The budget now counts the reply instead of the request's body.
   void Handled(HttpsReply reply, Then then) {
     WaitForClient();
-    if (!Hold(reply.body.size())) reply = Plain(503, "the memory for response bodies is used up; try again");
+    if (!Hold(reply.body.size())) reply = PlainReply(503, "the memory for response bodies is used up; try again");
     Send(std::move(reply), then);
   }
 
@@ -272,7 +271,7 @@ class Session : public BodyBudget::Holder, public std::enable_shared_from_this<S
   void Reject(int status, const std::string& text) {
     parser_.reset();
     Hold(0);
-    Send(Plain(status, text), Then::kDiscard);
+    Send(PlainReply(status, text), Then::kDiscard);
   }
 
   // Sends a reply. Does not change waits_since_, so the connection still counts as waiting for its client. If the

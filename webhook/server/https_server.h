@@ -28,6 +28,11 @@ struct HttpsReply {
   std::string body;
 };
 
+// Returns a reply of plain text, with a newline at its end.
+inline HttpsReply PlainReply(int status, const std::string& text) {
+  return {status, "text/plain; charset=utf-8", text + "\n"};
+}
+
 struct HttpsServerOptions {
   std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
   int handler_threads = 8;     // a handler may wait for the apiserver
@@ -44,7 +49,8 @@ struct HttpsServerOptions {
   std::function<bool(const HttpsCall& call)> is_quick;
   // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies that are
   // larger than `large_body`. At this limit, the server closes the connections that have waited longest for their
-  // clients. If all other requests are handled or have begun later, the server replies with 503.
+  // clients. It replies with 503 if each of the other connections is handling its request, or has waited
+  // for a shorter time.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
   // The maximum time between two requests of a connection. It is longer than the 90 s after which an apiserver closes

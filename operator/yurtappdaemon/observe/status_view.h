@@ -23,6 +23,7 @@ inline constexpr char kCompleteCondition[] = "Complete";
 inline constexpr char kProgressingCondition[] = "Progressing";
 inline constexpr char kReconcilingCondition[] = "Reconciling";
 inline constexpr char kStalledCondition[] = "Stalled";
+inline constexpr char kRemovalBlockedCondition[] = "RemovalBlocked";
 
 // One entry of `status.pools`. Points into the status. A field that the entry lacks is "", 0 or WallTime().
 class PoolStatusView {

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxListed = 500;  // pools in one list; 5,000 pools would
 // The maximum size in bytes of all messages in `pools` together. A single message may contain a whole template.
 constexpr std::size_t kMaxMessages = 64 * 1024;
 constexpr char kFailure[] = "WorkLoadFailure";
-constexpr char kRemovalBlocked[] = "RemovalBlocked";
+constexpr char kRemovalBlockedReason[] = "RemovalBlocked";  // of a pool
 constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
@@ -93,9 +93,9 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       view.phase = PoolPhase::kRemoving;
       // Until it is decided whether the removal is blocked, the reason RemovalBlocked in the previous status stays.
       const PoolStatusView* before = old.Find(view.name);
-      const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
+      const bool was_blocked = before != nullptr && before->reason() == kRemovalBlockedReason;
       if (stay && (input.postponed.blocked() || was_blocked)) {
-        view.reason = kRemovalBlocked;
+        view.reason = kRemovalBlockedReason;
         view.message = "not removed: see condition RemovalBlocked";  // short: BoundMessages may cut longer messages
       }
       view.revision = workload.object->meta().Label(kRevisionLabel);
@@ -288,9 +288,9 @@ Json BuildStatus(const StatusInput& input) {
   SetUpstreamConditions(input, counts, conditions);
   SetConditions({input.snapshot, rollout, counts, input.previous, input.was_incomplete}, conditions);
   if (input.postponed.blocked()) {
-    conditions.Set({kRemovalBlocked, "True", input.postponed.reason, input.postponed.message});
-  } else if (conditions.Has(kRemovalBlocked) && !input.postponed.undecided()) {
-    conditions.Set({kRemovalBlocked, "False", "NothingBlocked", "no removal is blocked"});
+    conditions.Set({kRemovalBlockedCondition, "True", input.postponed.reason, input.postponed.message});
+  } else if (conditions.Has(kRemovalBlockedCondition) && !input.postponed.undecided()) {
+    conditions.Set({kRemovalBlockedCondition, "False", "NothingBlocked", "no removal is blocked"});
   }
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
   SetCrdCondition(input.missing_fields, conditions);
@@ -326,7 +326,7 @@ bool ShowsBlocked(const Json& status, const std::string& reason, const Error& er
 }
 
 bool ShowsRemovalBlocked(const Json& status, const std::string& token) {
-  const Json* blocked = FindConditionIn(status, kRemovalBlocked);
+  const Json* blocked = FindConditionIn(status, kRemovalBlockedCondition);
   return IsTrue(blocked) && StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
 }
 

@@ -93,7 +93,8 @@ export class RevisionsPanel {
     return h('tr', {'data-key': it.name}, radio('from'), radio('to'),
       h('th', {scope: 'row'},
         `${it.revision} `, h('code', {}, it.name), tags.map((tag) => h(`span.tag.${tag}`, {}, tag)),
-        it.cause && h('small', {}, it.cause)),
+        it.cause && h('small', {}, it.cause),
+        it.failure && h('small.failed', {}, it.failure)),
       h('td', {}, time(it.created)), h('td', {}, it.pools === null ? 'unknown' : String(it.pools)),
       h('td', {}, permissions.undo && !it.update && actionButton(undo, `Undo to ${it.revision}`)));
   }

@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "plugin/commands/commands.h"
-#include "plugin/manifest/yaml.h"
-#include "plugin/plugin.h"
 #include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
@@ -19,8 +17,10 @@ using namespace testing;  // NOLINT: the builders
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 class CommandTest : public SessionTest {
@@ -200,6 +200,38 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   EXPECT_EQ(out_.str(), all);
 }
 
+TEST_F(CommandTest, HistoryShowsWhyARevisionFailed) {
+  AddRevision(DaemonJson("app:0"), 1);
+  AddRevision(DaemonJson("app:1"), 2);
+  AddRevision(DaemonJson("app:2"), 3);
+  const auto fail = [&](const char* image, const char* failure) {
+    const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson(image)));
+    const std::string name = RevisionName("web", RevisionHash(content, 0));
+    cluster_.Edit(kControllerRevisionType, {kNs, name}, [&](Json& revision) {
+      Json& annotations = revision["metadata"]["annotations"];
+      annotations[kFailedAnnotation] = "2026-01-02T03:00:05Z";
+      if (failure != nullptr) annotations[kFailureAnnotation] = failure;
+    });
+  };
+  fail("app:1", "pool a: ImagePullBackOff: cannot pull: not found\x1b, and 1 more pool");
+  fail("app:2", nullptr);  // by a version that did not store the reason
+  EXPECT_EQ(Run(RunHistory), kDone);
+  ASSERT_EQ(Lines().size(), 4U);
+  EXPECT_THAT(Lines()[1], Not(HasSubstr("ago")));
+  EXPECT_THAT(Lines()[2], HasSubstr(" 4m ago (pool a: ImagePullBackOff)  "));
+  EXPECT_THAT(Lines()[3], HasSubstr(" 4m ago  "));
+  const auto second_line = [&](std::int64_t number) {
+    options_.revision = number;
+    EXPECT_EQ(Run(RunHistory), kDone);
+    return Lines().at(1);
+  };
+  EXPECT_EQ(second_line(1), "workloadTemplate:");
+  EXPECT_THAT(second_line(2), AllOf(StartsWith("# failed at 2026-01-02T03:00:05Z (pool a: ImagePullBackOff: cannot "
+                                               "pull: not found"),
+                                    EndsWith(", and 1 more pool)"), Not(HasSubstr("\x1b"))));
+  EXPECT_EQ(second_line(3), "# failed at 2026-01-02T03:00:05Z");
+}
+
 class RestartPoolsTest : public CommandTest {
  protected:
   RestartPoolsTest() {
@@ -303,6 +335,28 @@ TEST_F(StatusTest, FailedPoolsThatAreOfflineAreListed) {
       EXPECT_THAT(err_.str(), Not(listed)) << "the deadline of the offline pool has not passed";
     }
   }
+}
+
+TEST_F(StatusTest, BlockedRemovalsAreReportedWithTheCommandThatAllowsThem) {
+  const auto warnings = [&](const char* progressing, const char* blocked) {
+    SetProgress(progressing, std::string(progressing) == "True" ? "RolloutComplete" : "RollingOut");
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [&](Json& daemon) {
+      daemon["status"]["conditions"].push_back(
+          {{"type", "RemovalBlocked"}, {"status", blocked}, {"message", "not removed: kubectl annotate yad web"}});
+    });
+    err_.str("");
+    EXPECT_TRUE(RunWatching([] {}));
+    const std::string watched = err_.str();
+    options_.watch = false;
+    EXPECT_TRUE(Run(RunStatus));
+    return std::pair(watched, err_.str());
+  };
+  const std::string warning = "Warning: not removed: kubectl annotate yad web\n";
+  EXPECT_EQ(warnings("True", "False"), std::pair(std::string(), std::string()));
+  EXPECT_EQ(warnings("True", "True"), std::pair(warning, warning));
+  EXPECT_THAT(warnings("False", "True"), Pair(StartsWith(warning), StartsWith(warning)));
+  options_.timeout = std::chrono::milliseconds(1);
+  EXPECT_THAT(warnings("Unknown", "True"), Pair(StartsWith(warning + "error: timed out"), warning));
 }
 
 TEST_F(StatusTest, FailuresOfAnOlderSpecAreNotPrinted) {
@@ -409,84 +463,6 @@ TEST_F(CommandTest, ReadingCommandsWriteNothing) {
   EXPECT_EQ(Run(RunHistory), kDone);
   EXPECT_THAT(err_.str(), HasSubstr("No rollout history found."));
   EXPECT_TRUE(cluster_.writes().empty());
-}
-
-class RenderTest : public ConsoleTest {
- protected:
-  int Render(std::vector<std::string> arguments, const std::string& input) {
-    in_.str(input);
-    arguments.insert(arguments.begin(), {"render", "-"});
-    return RunPlugin(arguments, "v0", console_);
-  }
-};
-
-TEST_F(RenderTest, AFileMayContainSeveralDaemonsAndOtherObjects) {
-  Json other = DaemonJson();
-  other["metadata"]["name"] = "other";
-  const std::string file = "apiVersion: v1\nkind: Service\n---\n" + DaemonJson().dump() + "\n---\n" + other.dump();
-  EXPECT_EQ(Render({"--pool", "a"}, file), kDone);
-  const auto documents = ReadYaml(out_.str(), "out");
-  ASSERT_EQ(documents->size(), 2u);
-  const RevisionPtr revision = MakeRevision(DaemonJson());
-  Json wanted = WorkloadJson(DaemonJson(), revision, PoolJson("a"));
-  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp"}) {
-    wanted["metadata"].erase(field);
-  }
-  wanted.erase("status");
-  EXPECT_EQ(documents->at(0), wanted);
-  EXPECT_EQ(err_.str(),
-            "note: the taints of the pool are not known (give --pool-file FILE)\n"
-            "note: the taints of the pool are not known (give --pool-file FILE)\n");
-}
-
-TEST_F(RenderTest, UnwritableOutputIsAnError) {
-  out_.setstate(std::ios::badbit);  // as after a write to a full disk
-  EXPECT_EQ(Render({"--pool", "a"}, DaemonJson().dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("error: cannot write to the standard output"));
-}
-
-TEST_F(RenderTest, MissingLabelsAndUidAreReported) {
-  Json daemon = DaemonJson();
-  daemon["metadata"].erase("uid");
-  daemon["spec"]["overrides"] = R"([{"nodepoolSelector": {}, "replicas": 2}])"_json;
-  EXPECT_EQ(Render({"--pool", "a", "-o", "name"}, daemon.dump()), kDone);
-  EXPECT_THAT(out_.str(), StartsWith("deployment.apps/web-a-"));
-  EXPECT_THAT(err_.str(), AllOf(HasSubstr("nor the labels that overrides with a nodepoolSelector need"),
-                                HasSubstr("give --uid UID, or set metadata.uid in the file")));
-}
-
-TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
-  Json daemon = DaemonJson();
-  daemon["spec"]["nodePools"] = {{"exclude", {"a"}}};
-  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kDone);
-  EXPECT_EQ(out_.str(), "");
-  EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
-  EXPECT_EQ(Render({"--pool", ""}, daemon.dump()), kUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("--pool: the name of the NodePool is empty"));
-  EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
-}
-
-TEST_F(RenderTest, InvalidFileIsRejectedWithTheFix) {
-  EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
-  Json daemon = DaemonJson();
-  daemon["metadata"].erase("name");
-  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("error: standard input: metadata.name is missing"));
-  daemon = DaemonJson();
-  daemon["spec"].erase("selector");
-  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("spec.selector: Required value"));
-  EXPECT_EQ(Render({"--pool", "a", "-n", "elsewhere"}, DaemonJson().dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("give --namespace=ns"));
-}
-
-TEST(ErrorTest, ErrorsAreWordedLikeThoseOfKubectl) {
-  EXPECT_EQ(DescribeError({Reason::kForbidden, "x is forbidden", 403, {}, {}}),
-            "Error from server (Forbidden): x is forbidden");
-  EXPECT_EQ(DescribeError({Reason::kBadRequest, "no such group", 0, {}, {}}), "error: no such group");
-  EXPECT_EQ(DescribeError({Reason::kTransport, "rejected", 0, {}, {}}), "Unable to connect to the server: rejected");
 }
 
 }  // namespace

@@ -208,6 +208,14 @@ TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutThePermissionToReadWo
   EXPECT_THAT(head["template"].get<std::string>(), HasSubstr("image: app:1"));
 }
 
+TEST_F(DashboardModelTest, BlockedRemovalsAreAWarning) {
+  Deploy({"a"}, Json::object());
+  EXPECT_EQ(Head()["warnings"], Json::array());
+  objects_.daemon["status"]["conditions"].push_back(
+      {{"type", "RemovalBlocked"}, {"status", "True"}, {"message", "not removed"}});
+  EXPECT_EQ(Head()["warnings"], Json::array({"not removed"}));
+}
+
 TEST_F(DashboardModelTest, UpdateHasOnlyTheChangedPoolsUnlessTheirOrderChanges) {
   Deploy({"a", "b", "c"}, Json::object());
   const ShownDaemonPtr first = State();

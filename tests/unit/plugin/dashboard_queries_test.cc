@@ -95,6 +95,20 @@ TEST_F(DashboardQueriesTest, PodsBeyondFiftyAreCounted) {
   EXPECT_EQ(details["podsOmitted"], 3);
 }
 
+TEST_F(DashboardQueriesTest, RevisionThatFailedHasTheReason) {
+  cluster_.Create(kYurtAppDaemonType, DaemonJson());
+  const auto daemon = ParseYurtAppDaemon(*cluster_.Get(kYurtAppDaemonType, {kNs, "web"}));
+  const RevisionContent content = ContentOf(*daemon);
+  Json revision = MakeControllerRevision(*daemon, content, RevisionHash(content, 0), 1);
+  revision["metadata"]["annotations"].update(
+      {{kFailedAnnotation, "2026-01-02T03:00:05Z"}, {kFailureAnnotation, "pool a: ImagePullBackOff"}});
+  cluster_.Create(kControllerRevisionType, revision);
+  const auto list = ListRevisions(client_, {kNs, "web"});
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_EQ((*list)["revisions"][0]["failed"], "2026-01-02T03:00:05Z");
+  EXPECT_EQ((*list)["revisions"][0]["failure"], "pool a: ImagePullBackOff");
+}
+
 TEST_F(DashboardQueriesTest, ButtonsOfAPoolNeedThePermissionsOfTheirCommands) {
   EXPECT_EQ(Details()["permissions"], Json({{"hold", false}, {"restart", false}}));
   permissions_ = {"patch nodepools/b", "update yurtappdaemons/web", "patch deployments/web-a"};

@@ -287,7 +287,7 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_THAT(help, StartsWith("--help\t"));
   EXPECT_EQ(help.find("--help"), help.rfind("--help"))
       << "--help is a flag of each command and of the program, but must be listed once";
-  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
+  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: no update"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
   EXPECT_EQ(complete({"freeze", ""}), ":4\n");
   EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");

@@ -21,8 +21,8 @@ using ::testing::Not;
 
 const WallTime kShownAt = ParseTime("2026-11-22T01:00:00Z");
 
-Json Condition(const std::string& type, const std::string& status, const std::string& reason,
-               const std::string& message) {
+Json ConditionJson(const std::string& type, const std::string& status, const std::string& reason,
+                   const std::string& message) {
   return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"observedGeneration", 2}};
 }
 
@@ -35,7 +35,7 @@ Json Daemon(int pools, int updated, const Json& progressing, const std::string& 
   status["desiredPools"] = pools;
   status["updatedPools"] = updated;
   status["readyPools"] = updated;
-  status["conditions"] = {progressing, Condition("Ready", ready, "R", "")};
+  status["conditions"] = {progressing, ConditionJson("Ready", ready, "R", "")};
   for (int i = 0; i < pools; ++i) {
     status["pools"].push_back({{"name", "pool-" + std::to_string(i)},
                                {"phase", i < updated ? "Ready" : "Updating"},
@@ -51,21 +51,22 @@ Json Daemon(int pools, int updated, const Json& progressing, const std::string& 
 
 TEST(ProgressTest, ConditionProgressingDeterminesTheProgress) {
   const auto of = [](const Json& daemon) { return ReadProgress(daemon); };
-  const Progress going = of(Daemon(3, 1, Condition("Progressing", "True", "RollingOut", "1 of 3 pools are updated")));
+  const Progress going =
+      of(Daemon(3, 1, ConditionJson("Progressing", "True", "RollingOut", "1 of 3 pools are updated")));
   EXPECT_EQ(going.state, RolloutOutcome::kGoing);
   EXPECT_EQ(going.line,
             "Waiting for the rollout of yurtappdaemon \"web\" to finish: 1 of 3 pools updated (RollingOut)...");
   const Progress waits =
-      of(Daemon(3, 1, Condition("Progressing", "True", "WaitingForApproval", "group north waits for approval")));
+      of(Daemon(3, 1, ConditionJson("Progressing", "True", "WaitingForApproval", "group north waits for approval")));
   EXPECT_THAT(waits.line, HasSubstr("(WaitingForApproval: group north waits for approval)"));
-  EXPECT_EQ(of(Daemon(3, 1, Condition("Progressing", "Unknown", "Paused", "p"))).state, RolloutOutcome::kGoing);
+  EXPECT_EQ(of(Daemon(3, 1, ConditionJson("Progressing", "Unknown", "Paused", "p"))).state, RolloutOutcome::kGoing);
 
-  const Progress complete = of(Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", "")));
+  const Progress complete = of(Daemon(3, 3, ConditionJson("Progressing", "True", "RolloutComplete", "")));
   EXPECT_EQ(complete.state, RolloutOutcome::kComplete);
   EXPECT_EQ(complete.line, "yurtappdaemon \"web\" successfully rolled out");
 
   for (const char* reason : {"ProgressDeadlineExceeded", "FailureBudgetExceeded", "RolledBack", "InvalidSpec"}) {
-    const Progress stopped = of(Daemon(3, 1, Condition("Progressing", "False", reason, "why")));
+    const Progress stopped = of(Daemon(3, 1, ConditionJson("Progressing", "False", reason, "why")));
     EXPECT_EQ(stopped.state, RolloutOutcome::kStopped);
     EXPECT_THAT(stopped.line, HasSubstr(std::string("has stopped with 1 of 3 pools updated: ") + reason + ": why"));
   }
@@ -79,8 +80,8 @@ TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
          "2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)"},
         {"Frozen", "updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)"}}) {
     const std::string whole = std::string("1 of 3 pools are updated; ") + message;
-    Json daemon = Daemon(3, 1, Condition("Progressing", "True", reason, whole));
-    daemon["status"]["conditions"].push_back(Condition("Complete", "False", reason, whole));
+    Json daemon = Daemon(3, 1, ConditionJson("Progressing", "True", reason, whole));
+    daemon["status"]["conditions"].push_back(ConditionJson("Complete", "False", reason, whole));
     const Progress waits = ReadProgress(daemon);
     EXPECT_EQ(waits.state, RolloutOutcome::kGoing) << reason;
     EXPECT_THAT(waits.line, ::testing::EndsWith(std::string("(") + reason + ": " + message + ")..."));
@@ -90,10 +91,10 @@ TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
 }
 
 TEST(ProgressTest, RolloutWaitsWhileAllPoolsAreOfflineAndNamesTheCause) {
-  Json daemon = Daemon(2, 2, Condition("Progressing", "True", "RolloutComplete", "2 of 2 pools are updated"));
+  Json daemon = Daemon(2, 2, ConditionJson("Progressing", "True", "RolloutComplete", "2 of 2 pools are updated"));
   daemon["status"]["offlinePools"] = 2;
   daemon["status"]["conditions"].push_back(
-      Condition("Complete", "False", "AllPoolsOffline", "no selected pool has a ready node"));
+      ConditionJson("Complete", "False", "AllPoolsOffline", "no selected pool has a ready node"));
   const Progress waits = ReadProgress(daemon);
   EXPECT_EQ(waits.state, RolloutOutcome::kGoing);
   EXPECT_THAT(waits.line, HasSubstr("2 of 2 pools updated, 2 offline (AllPoolsOffline: no selected pool has a ready "
@@ -102,14 +103,14 @@ TEST(ProgressTest, RolloutWaitsWhileAllPoolsAreOfflineAndNamesTheCause) {
 }
 
 TEST(ProgressTest, PoolsThatThePartitionExcludesAreNotPartOfTheRollout) {
-  const Progress partitioned = ReadProgress(
-      Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
+  const Progress partitioned = ReadProgress(Daemon(
+      3, 1, ConditionJson("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
   EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
   EXPECT_EQ(partitioned.line, "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (partition keeps 2)");
 }
 
 TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {
-  Json daemon = Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", ""));
+  Json daemon = Daemon(3, 3, ConditionJson("Progressing", "True", "RolloutComplete", ""));
   daemon["metadata"]["generation"] = 3;
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
@@ -122,22 +123,22 @@ TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {
 }
 
 TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
-  Json daemon = Daemon(5, 1, Condition("Progressing", "True", "RollingOut", ""));
+  Json daemon = Daemon(5, 1, ConditionJson("Progressing", "True", "RollingOut", ""));
   daemon["status"]["failedPools"] = 1;
   daemon["status"]["offlinePools"] = 2;
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
   daemon["status"]["conditions"][0] =
-      Condition("Progressing", "True", "RollingOut", "1 of 5 pools are updated, 1 failed; waiting for b");
+      ConditionJson("Progressing", "True", "RollingOut", "1 of 5 pools are updated, 1 failed; waiting for b");
   EXPECT_THAT(ReadProgress(daemon).line,
               HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut: waiting for b)"));
-  daemon["status"]["conditions"][0] = Condition("Progressing", "True", "RolloutComplete", "");
+  daemon["status"]["conditions"][0] = ConditionJson("Progressing", "True", "RolloutComplete", "");
   daemon["status"]["updatedPools"] = 5;
   EXPECT_THAT(ReadProgress(daemon).line,
               HasSubstr("(2 of 5 pools are offline, and are updated when they are online again)"));
 }
 
 TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
-  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  const Json daemon = Daemon(2, 1, ConditionJson("Progressing", "True", "RollingOut", ""));
   EXPECT_THAT(PoolTable(daemon, false, kShownAt, 10).Lines(),
               ElementsAre("NAME     PHASE      REVISION   REPLICAS   READY   AGE   REASON",
                           "pool-0   Ready      web-new    2          1       30s",
@@ -150,7 +151,7 @@ TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
 }
 
 TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
-  Json daemon = Daemon(3, 3, Condition("Progressing", "True", "WaitingForWindow", ""));
+  Json daemon = Daemon(3, 3, ConditionJson("Progressing", "True", "WaitingForWindow", ""));
   Json& pools = daemon["status"]["pools"];
   const std::string window = "the update window opens at 2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)";
   const std::string freeze =
@@ -168,7 +169,7 @@ TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
 }
 
 TEST(PoolTableTest, TextOfAClusterIsEscapedForTheTerminal) {
-  Json daemon = Daemon(1, 0, Condition("Progressing", "True", "RollingOut", "\x1b[2J"));
+  Json daemon = Daemon(1, 0, ConditionJson("Progressing", "True", "RollingOut", "\x1b[2J"));
   daemon["status"]["pools"][0]["message"] = "bad\x1b[31m\nnews";
   for (const std::string& line : PoolTable(daemon, true, kShownAt, 10).Lines()) {
     EXPECT_THAT(line, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\n"))));
@@ -179,7 +180,7 @@ TEST(PoolTableTest, TextOfAClusterIsEscapedForTheTerminal) {
 }
 
 TEST(PoolTableTest, DaemonTableShowsTheProgressOfEachDaemon) {
-  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  const Json daemon = Daemon(2, 1, ConditionJson("Progressing", "True", "RollingOut", ""));
   Json unobserved = daemon;
   unobserved["metadata"]["generation"] = 9;
   const auto lines = DaemonTable({daemon, unobserved}, true, false, kShownAt).Lines();
@@ -190,7 +191,7 @@ TEST(PoolTableTest, DaemonTableShowsTheProgressOfEachDaemon) {
 }
 
 TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
-  Json daemon = Daemon(40, 3, Condition("Progressing", "True", "RollingOut", std::string(300, 'm')));
+  Json daemon = Daemon(40, 3, ConditionJson("Progressing", "True", "RollingOut", std::string(300, 'm')));
   daemon["status"]["pools"][5]["name"] = std::string(60, 'p');
   daemon["status"]["pools"][6]["reason"] = "ProgressDeadlineExceeded, überschritten";
   for (const int width : {10, 20, 33, 80, 120}) {
@@ -206,7 +207,7 @@ TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
 }
 
 TEST(StatusFrameTest, PoolsBeyondTheScreenAreCountedByPhase) {
-  const Json daemon = Daemon(40, 38, Condition("Progressing", "True", "RollingOut", "38 of 40 pools are updated"));
+  const Json daemon = Daemon(40, 38, ConditionJson("Progressing", "True", "RollingOut", "38 of 40 pools are updated"));
   const auto lines = StatusFrame(daemon, {80, 12, false, false}, std::chrono::seconds(83), kShownAt);
   EXPECT_EQ(lines[0], "shop/web  web-old -> web-new");
   EXPECT_EQ(lines[1], "######################################.. 38/40 updated, 38 ready  83s");
@@ -215,7 +216,7 @@ TEST(StatusFrameTest, PoolsBeyondTheScreenAreCountedByPhase) {
 }
 
 TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
-  Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", ""));
+  Json daemon = Daemon(40, 0, ConditionJson("Progressing", "True", "RollingOut", ""));
   daemon["status"]["pools"][1].update({{"reason", "ImagePullBackOff"}, {"message", "no such image"}});
   const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kShownAt);
   EXPECT_EQ(lines[3], "pool pool-1: ImagePullBackOff: no such image");
@@ -223,8 +224,16 @@ TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
   EXPECT_LT(lines.size(), 12u) << "room for the cursor";
 }
 
+TEST(StatusFrameTest, BlockedRemovalsAreShownAboveTheTable) {
+  Json daemon = Daemon(40, 0, ConditionJson("Progressing", "True", "RollingOut", ""));
+  daemon["status"]["conditions"].push_back(ConditionJson("RemovalBlocked", "True", "TooManyRemovals", "not removed"));
+  const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kShownAt);
+  EXPECT_EQ(lines[3], "RemovalBlocked: not removed");
+  EXPECT_LT(lines.size(), 12u) << "room for the cursor";
+}
+
 TEST(StatusFrameTest, DataThatIsNotLiveIsMarked) {
-  const Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", "0 of 40 pools are updated"));
+  const Json daemon = Daemon(40, 0, ConditionJson("Progressing", "True", "RollingOut", "0 of 40 pools are updated"));
   const auto lines = StatusFrame(daemon, {40, 12, false, false}, {}, kShownAt, "cannot watch: connection refused");
   EXPECT_EQ(lines[2], "RollingOut: 0 of 40 pools are updated");
   EXPECT_EQ(lines[3], "not live: cannot watch: connection refu~");
@@ -233,7 +242,7 @@ TEST(StatusFrameTest, DataThatIsNotLiveIsMarked) {
 }
 
 TEST(StatusFrameTest, PhasesHaveTheirColours) {
-  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  const Json daemon = Daemon(2, 1, ConditionJson("Progressing", "True", "RollingOut", ""));
   const auto lines = StatusFrame(daemon, {80, 24, true, true}, {}, kShownAt);
   EXPECT_THAT(lines[4], HasSubstr("\x1b[32mReady\x1b[0m "));
   EXPECT_THAT(lines[5], HasSubstr("\x1b[33mUpdating\x1b[0m "));

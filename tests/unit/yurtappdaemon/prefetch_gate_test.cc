@@ -157,8 +157,8 @@ TEST_P(PrefetchGateTest, TimeoutWithWaitIsReportedAndOtherPoolsContinue) {
     Step();
     EXPECT_EQ(WaitingFor("b"), "Prefetch");
     EXPECT_EQ(MessageOf("b"),
-              "the pool's nodes pull the new images before the update: 1 of 2 nodes have them; timeoutSeconds (60) is "
-              "over, but onTimeout is Wait");
+              "the pool's nodes pull the new images before the update: 1 of 2 nodes have them; timeoutSeconds (60) "
+              "has passed, but onTimeout is Wait");
     EXPECT_EQ(Pulling(), "b c");
     SetNodesOf("c", 1, 1);
     Step();
