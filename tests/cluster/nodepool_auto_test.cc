@@ -78,7 +78,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOffWhileTheLeaseOfYurtManagerIsHeld) {
 }
 
 TEST_F(NodePoolAutoTest, ControllerIsOffAndReportedIfTheOperatorMayNotPatchNodes) {
-  const std::string account = "without-rights";
+  const std::string account = "without-permissions";
   kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = plane().TokenKubeconfig(ns(), account);
