@@ -10,13 +10,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr char kLeftAlone[] = "kwok.x-k8s.io/status";  // with the value "custom", KWOK ignores the object
+constexpr char kKwokStatusAnnotation[] = "kwok.x-k8s.io/status";  // with the value "custom", KWOK ignores the object
 constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
 
 // Returns a pod's status as a kubelet writes it. Container "main" is in state `state`, and was in state `last` before.
-Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
+Json KubeletStatus(bool ready, const Json& state, const Json& last = nullptr) {
   Json container = {{"name", "main"}, {"image", kApp1},    {"imageID", ""},
                     {"ready", ready}, {"restartCount", 0}, {"state", state}};
   if (!last.is_null()) container["lastState"] = last;
@@ -34,9 +34,9 @@ Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
           {"conditions", conditions},
           {"containerStatuses", Json::array({container})}};
 }
-Json Runs() { return KubeletSays(true, {{"running", {{"startedAt", SecondsAgo(20)}}}}); }
+Json Runs() { return KubeletStatus(true, {{"running", {{"startedAt", SecondsAgo(20)}}}}); }
 Json Waits(const std::string& reason, const std::string& message = "", const Json& last = nullptr) {
-  return KubeletSays(false, {{"waiting", {{"reason", reason}, {"message", message}}}}, last);
+  return KubeletStatus(false, {{"waiting", {{"reason", reason}, {"message", message}}}}, last);
 }
 Json Ended(int exit_code, const std::string& reason) {
   return {{"terminated", {{"exitCode", exit_code}, {"reason", reason}, {"containerID", "containerd://1"}}}};
@@ -49,7 +49,7 @@ class DiagnosisTest : public BothKinds {
     Json daemon = Daemon("web", 1);
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload.update(more);
-    workload["template"]["metadata"]["annotations"][kLeftAlone] = "custom";
+    workload["template"]["metadata"]["annotations"][kKwokStatusAnnotation] = "custom";
     Json& pod = workload["template"]["spec"];
     pod["terminationGracePeriodSeconds"] = 0;  // no kubelet terminates these pods
     pod["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
@@ -67,11 +67,11 @@ class DiagnosisTest : public BothKinds {
     });
     return found;
   }
-  void Say(const std::string& pool, const Json& status, const std::string& image = kApp1) {
+  void SetStatus(const std::string& pool, const Json& status, const std::string& image = kApp1) {
     kube().MergePatch(kPodType, NameOf(PodOf(pool, image)), {{"status", status}}, "status");
   }
   // Creates an Event in a kubelet's format.
-  void WarnOf(const Json& pod, const std::string& reason, const std::string& message) {
+  void CreateWarning(const Json& pod, const std::string& reason, const std::string& message) {
     const ResourceType events{"", "v1", "events", "Event", true};
     kube().Create(
         events, {{"metadata", {{"name", NameOf(pod) + ".1"}}},
@@ -86,14 +86,14 @@ class DiagnosisTest : public BothKinds {
   }
   // Writes the conditions of a node whose kubelet does not report. The node controller would do this only after a day.
   void LoseNode(const std::string& node, const std::string& pool) {
-    kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kLeftAlone, "custom"}}}}}});
+    kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kKwokStatusAnnotation, "custom"}}}}}});
     const Json unknown = {{"type", "Ready"}, {"status", "Unknown"}, {"reason", "NodeStatusUnknown"}};
     kube().MergePatch(kNodeType, node, {{"status", {{"conditions", {unknown}}}}}, "status");
     Json status = Runs();
     for (Json& condition : status["conditions"]) {
       if (condition["type"] == "Ready") condition["status"] = "False";
     }
-    Say(pool, status);
+    SetStatus(pool, status);
   }
   Json WaitForReason(const std::string& pool, const std::string& reason) {
     const Json daemon = WaitForStatus("web", pool + " reports " + reason, [&](const Json& status) {
@@ -122,15 +122,16 @@ class DiagnosisTest : public BothKinds {
   }
   // Makes the pods of each pool fail in the way that the pool's name describes.
   void FailPods(std::map<std::string, std::string>& pools) {
-    for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
-    Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
-    Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(3, "Error")));
-    Say(pools["memory"],
-        Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(137, "OOMKilled")));
-    Say(pools["config"], Waits("CreateContainerConfigError", "configmap \"settings\" not found"));
-    Say(pools["mount"], Waits("ContainerCreating"));
-    WarnOf(PodOf(pools["mount"]), "FailedMount",
-           "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found");
+    for (const char* name : {"fine", "lost"}) SetStatus(pools[name], Runs());
+    SetStatus(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
+    SetStatus(pools["crash"],
+              Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(3, "Error")));
+    SetStatus(pools["memory"],
+              Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(137, "OOMKilled")));
+    SetStatus(pools["config"], Waits("CreateContainerConfigError", "configmap \"settings\" not found"));
+    SetStatus(pools["mount"], Waits("ContainerCreating"));
+    CreateWarning(PodOf(pools["mount"]), "FailedMount",
+                  "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found");
   }
 };
 INSTANTIATE_BOTH_KINDS(DiagnosisTest);
@@ -176,11 +177,12 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
   // Another failure of the same kind does not cause a write. The recovery causes one write.
   const WallTime begin = Now();
   const std::size_t lists = PodLists();
-  Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));
-  Say(pools["image"], Waits("ImagePullBackOff", "Back-off pulling image \"example.org/app:1\""));
+  SetStatus(pools["crash"],
+            Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));
+  SetStatus(pools["image"], Waits("ImagePullBackOff", "Back-off pulling image \"example.org/app:1\""));
   Eventually("the operator has read the pods of all pools again", [&] { return PodLists() >= lists + 7; });
   EXPECT_THAT(ToString(WritesSince(begin)), IsEmpty());
-  Say(pools["image"], Runs());
+  SetStatus(pools["image"], Runs());
   WaitForStatus("web", "image is Ready", [&](const Json& status) {
     const Json entry = PoolStatus({{"status", status}}, pools["image"]);
     return StringAt(entry, {"state"}) == "Ready" && !entry.contains("reason") && !entry.contains("message");
@@ -208,10 +210,10 @@ TEST_P(FailingRevisionTest, FailureIsReportedAndTheStateStaysReadyWhileTheOldRev
   const std::string pool = AddPool("a");
   AddNode(pool);
   Deploy({{"progressDeadlineSeconds", 3}});
-  Say(pool, Runs());
+  SetStatus(pool, Runs());
   WaitUntilReady("web");
   SetImage("web", "example.org/app:2");
-  Say(pool, Waits("ErrImagePull", "no such tag"), "example.org/app:2");
+  SetStatus(pool, Waits("ErrImagePull", "no such tag"), "example.org/app:2");
   const Json told = WaitForReason(pool, "ImagePullBackOff");
   EXPECT_EQ(StringAt(told, {"state"}), "Ready") << told;
   const Json daemon =

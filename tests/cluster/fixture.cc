@@ -243,6 +243,16 @@ Json ClusterTest::WaitForStatus(const std::string& daemon, const std::string& wh
   return object;
 }
 
+Json ClusterTest::WaitForProgress(const std::string& reason) {
+  return WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
+    return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == reason;
+  });
+}
+
+void ClusterTest::SetBadTemplate() {
+  PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+}
+
 Json ClusterTest::WaitUntilObserved(const std::string& daemon) {
   return WaitForStatus(daemon, "is observed", [](const Json&) { return true; });
 }

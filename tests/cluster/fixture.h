@@ -75,6 +75,10 @@ class ClusterTest : public ::testing::Test {
   Json WaitUntilObserved(const std::string& daemon);
   Json WaitForStatus(const std::string& daemon, const std::string& what,
                      const std::function<bool(const Json& status)>& is);
+  // Blocks until condition Progressing of daemon "web" has this reason. Returns the daemon.
+  Json WaitForProgress(const std::string& reason);
+  // Sets a template of daemon "web" whose pods do not match any node.
+  void SetBadTemplate();
 
   // ---- objects of the operator ----
   virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }

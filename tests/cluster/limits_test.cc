@@ -217,8 +217,7 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   SetImage("web", "example.org/app:2");
   Unselect(pools[0]);
   Eventually("the operator has retried", [&] { return rejected >= 8; });
-  Eventually("the log contains etcd's error",
-             [&] { return process.Log().find("database space exceeded") != std::string::npos; });
+  process.AwaitLog("database space exceeded");
   EXPECT_LE(rejected, 5 * tries.allowed()) << "a revision, a status and three workloads for each try";
   EXPECT_TRUE(process.Ready());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
@@ -236,8 +235,7 @@ TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) 
   CreateDaemon(Daemon("web"));
   SetEtcdFull(true);
   slow_ = std::make_unique<OperatorProcess>(DefaultOptions());
-  Eventually("the log contains etcd's error",
-             [&] { return slow_->Log().find("database space exceeded") != std::string::npos; });
+  slow_->AwaitLog("database space exceeded");
   EXPECT_FALSE(slow_->ExitCode()) << "the operator must wait and not exit";
   EXPECT_TRUE(ByPool("web").empty());
   SetEtcdFull(false);
@@ -285,7 +283,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   }
   SetImage("web", "example.org/app:last");
   Eventually("the operator has retried", [&] { return rejected() >= begin + 4 * kEvents / 2; });
-  Eventually("the log contains Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
+  process.AwaitLog("Unauthorized");
   EXPECT_LE(rejected() - begin, 4 * (kEvents + tries.allowed()))
       << "a revision and a status for each try, each of them twice";
   EXPECT_EQ(HaveImage("example.org/app:last"), 0U);

@@ -21,9 +21,6 @@ class NodePoolAutoTest : public NodePoolTest {
     }
     NodePoolTest::TearDown();
   }
-  void LogSays(const std::string& text) {
-    Eventually("the log contains: " + text, [&] { return op().Log().find(text) != std::string::npos; });
-  }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The webhook's Service does not exist,
   // so the selector must not match any object of the tests.
   void AddWebhooks(const std::string& resource) {
@@ -61,7 +58,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherControllerManagesTheP
 TEST_F(NodePoolAutoTest, ControllerIsOffIfWebhooksOfYurtManagerReviewNodePools) {
   AddWebhooks("nodepools");
   StartOperator({"--controllers=*"});
-  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages the NodePools");
+  op().AwaitLog("the nodepool controller is off why=\"OpenYurt's yurt-manager manages the NodePools");
   Eventually("an event reports that the controller is off",
              [&] { return ::testing::Matches(Contains("NodePoolControllerOff"))(NodeEvents(kCrd)); });
   const std::string pool = AddPool("a");
@@ -77,19 +74,18 @@ TEST_F(NodePoolAutoTest, ControllerIsOffWhileTheLeaseOfYurtManagerIsHeld) {
           {{"metadata", {{"name", "yurt-manager"}}},
            {"spec", {{"holderIdentity", "yurt-manager-1"}, {"renewTime", FormatMicroTime(Clock::Real().WallNow())}}}});
   StartOperator({"--controllers=*"});
-  LogSays("Lease kube-system/yurt-manager is held");
+  op().AwaitLog("Lease kube-system/yurt-manager is held");
 }
 
 TEST_F(NodePoolAutoTest, ControllerIsOffAndReportedIfTheOperatorMayNotPatchNodes) {
-  const std::string account = "without-rights";
+  const std::string account = "without-permissions";
   kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = plane().TokenKubeconfig(ns(), account);
   options.flags = {"--controllers=*,-yurtappdaemon"};
   OperatorProcess process(options);
   process.WaitUntilReady();
-  Eventually("the log reports the missing permission",
-             [&] { return process.Log().find("the operator may not patch nodes") != std::string::npos; });
+  process.AwaitLog("the operator may not patch nodes");
   EXPECT_EQ(process.Stop(), 0);
 }
 

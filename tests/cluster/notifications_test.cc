@@ -8,12 +8,6 @@
 namespace yad::testing {
 namespace {
 
-TestServerOptions Plain() {
-  TestServerOptions options;
-  options.tls = false;
-  return options;
-}
-
 class NotificationsTest : public RolloutFixture {
  protected:
   OperatorOptions DefaultOptions() override {
@@ -80,12 +74,12 @@ class NotificationsTest : public RolloutFixture {
   std::vector<std::string> first_;
   std::atomic<int> failures_ = 0;     // the response to this many requests is 503
   std::atomic<bool> silent_ = false;  // there is no response to requests
-  TestServer receiver_{Plain(), [this](TestConnection& connection, const TestRequest&) {
+  TestServer receiver_{PlainServer(), [this](TestConnection& connection, const TestRequest&) {
                          if (silent_) return connection.WaitUntilClosed();
                          if (failures_-- > 0) return connection.Answer(503, "later");
                          connection.Answer(204, "");
                        }};
-  TestServer collector_{Plain(), [this](TestConnection& connection, const TestRequest&) {
+  TestServer collector_{PlainServer(), [this](TestConnection& connection, const TestRequest&) {
                           if (silent_) return connection.WaitUntilClosed();
                           connection.Answer(200, R"({"partialSuccess":{}})");
                         }};
@@ -119,7 +113,7 @@ TEST_P(NotificationsTest, CompleteRolloutIsReportedInCloudEvents) {
 TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}});
   WaitForFirstRollout();
-  PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+  SetBadTemplate();
   WaitForProgress("FailureBudgetExceeded");
   WaitUntilReceived({"began", "stopped"});
   const std::size_t before = Events().size();
@@ -133,7 +127,7 @@ TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
 TEST_P(NotificationsTest, RollbackIsReportedInCloudEvents) {
   Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
   WaitForFirstRollout();
-  PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+  SetBadTemplate();
   WaitUntilReceived({"began", "stopped", "rolled-back"});
   EXPECT_EQ(StringAt(Events().back(), {"subject"}), StringAt(GetDaemon("web"), {"status", "updateRevision"}));
 }

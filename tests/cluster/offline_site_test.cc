@@ -25,11 +25,6 @@ class OfflineSiteTest : public NodePoolTest {
              At(status, "/observedGeneration") == At(GetDaemon("web"), "/metadata/generation");
     });
   }
-  void WaitForProgress(const std::string& reason) {
-    WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
-      return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == reason;
-    });
-  }
   void WaitForImage(const std::string& pool, const std::string& image) {
     Eventually("pool " + pool + " has " + image, [&] { return ImageOf(WorkloadOf("web", Pool(pool))) == image; });
   }

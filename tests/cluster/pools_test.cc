@@ -8,7 +8,19 @@ class PoolsTest : public BothKinds {};
 INSTANTIATE_ONE_KIND(PoolsTest, WorkloadKind::kDeployment);
 
 // The limit of a workload's name depends on the kind.
-class PoolNamesTest : public BothKinds {};
+class PoolNamesTest : public BothKinds {
+ protected:
+  // Returns a daemon with label app=web, because its name is too long for a label value.
+  Json DaemonWithLongName(const std::string& name, int replicas) const {
+    Json daemon = Daemon(name, replicas);
+    const Json app = {{"app", "web"}};
+    daemon["spec"]["selector"]["matchLabels"] = app;
+    Json& workload_template = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
+    workload_template["metadata"]["labels"] = app;
+    workload_template["spec"]["template"]["metadata"]["labels"] = app;
+    return daemon;
+  }
+};
 INSTANTIATE_BOTH_KINDS(PoolNamesTest);
 
 TEST_P(PoolsTest, AnAddedPoolGetsAWorkloadAndTheOtherWorkloadsAreNotChanged) {
@@ -242,14 +254,7 @@ TEST_P(PoolNamesTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun
   ASSERT_EQ(pools[0].size(), 63U);
   for (const std::string& pool : pools) AddNode(pool);
   const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
-  Json object = Daemon(daemon, 1);
-  // The daemon's name is too long for a label value.
-  const Json app = {{"app", "web"}};
-  object["spec"]["selector"]["matchLabels"] = app;
-  Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
-  templ["metadata"]["labels"] = app;
-  templ["spec"]["template"]["metadata"]["labels"] = app;
-  CreateDaemon(object);
+  CreateDaemon(DaemonWithLongName(daemon, 1));
   WaitUntilReady(daemon);
   WaitForPools(daemon, pools);
   std::vector<std::string> names;
@@ -268,13 +273,7 @@ TEST_P(PoolNamesTest, ADaemonWithANameOf253CharactersIsRolledOut) {
   const std::string pool = AddPool("a");
   const std::string name = std::string(120, 'd') + "." + std::string(132, 'e');
   ASSERT_EQ(name.size(), 253U);
-  Json object = Daemon(name);
-  const Json app = {{"app", "web"}};
-  object["spec"]["selector"]["matchLabels"] = app;
-  Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
-  templ["metadata"]["labels"] = app;
-  templ["spec"]["template"]["metadata"]["labels"] = app;
-  CreateDaemon(object);
+  CreateDaemon(DaemonWithLongName(name, 0));
   WaitUntilReady(name);
   const Json workload = WorkloadOf(name, pool);
   EXPECT_LE(NameOf(workload).size(), kind() == WorkloadKind::kStatefulSet ? 52U : 63U);

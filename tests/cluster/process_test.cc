@@ -131,6 +131,18 @@ class ProcessOnClusterTest : public ClusterTest {
     WriteFile(path, text);
     return path;
   }
+  // Expects that the log contains `error`, and that the process either waits without being ready, or exits with an
+  // error.
+  static void ExpectUnavailable(OperatorProcess& process, const std::string& error) {
+    process.AwaitLog(error);
+    if (const std::optional<int> code = process.ExitCode()) {
+      EXPECT_NE(*code, 0);
+      EXPECT_LT(*code, 128) << "a crash";
+    } else {
+      EXPECT_FALSE(process.Ready());
+      EXPECT_EQ(process.Stop(), 0);
+    }
+  }
 };
 
 TEST_F(ProcessOnClusterTest, SigtermAndSigintExitWithZero) {
@@ -168,20 +180,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("unreachable", plane().server(), "https://127.0.0.1:" + std::to_string(port));
   OperatorProcess process(options);
-  Eventually("the log contains the server's address", [&]() -> std::string {
-    const std::string log = process.Log();
-    return log.find("127.0.0.1:" + std::to_string(port)) != std::string::npos || process.ExitCode().has_value()
-               ? ""
-               : "its log: " + log;
-  });
-  EXPECT_THAT(process.Log(), ::testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
-  if (process.ExitCode().has_value()) {
-    EXPECT_NE(*process.ExitCode(), 0);
-    EXPECT_LT(*process.ExitCode(), 128) << "a crash";
-  } else {
-    EXPECT_FALSE(process.Ready());
-    EXPECT_EQ(process.Stop(), 0);
-  }
+  ExpectUnavailable(process, "127.0.0.1:" + std::to_string(port));
 }
 
 TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
@@ -201,19 +200,8 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   const WallTime before = Now();
   CreateDaemon(Daemon("web"));
   OperatorProcess process(options);
-  Eventually("the log contains certificate", [&]() -> std::string {
-    const std::string log = process.Log();
-    return log.find("certificate") != std::string::npos || process.ExitCode().has_value() ? "" : "its log: " + log;
-  });
-  EXPECT_THAT(process.Log(), ::testing::HasSubstr("certificate"));
+  ExpectUnavailable(process, "certificate");
   EXPECT_TRUE(WritesSince(before).empty());
-  if (process.ExitCode().has_value()) {
-    EXPECT_NE(*process.ExitCode(), 0);
-    EXPECT_LT(*process.ExitCode(), 128) << "a crash";
-  } else {
-    EXPECT_FALSE(process.Ready());
-    EXPECT_EQ(process.Stop(), 0);
-  }
 }
 
 TEST_F(ProcessOnClusterTest, InvalidCredentialsAreReportedAndTheProcessIsNotReady) {
@@ -224,10 +212,7 @@ TEST_F(ProcessOnClusterTest, InvalidCredentialsAreReportedAndTheProcessIsNotRead
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("nobody", line, "  user: {token: not-a-token}");
   OperatorProcess process(options);
-  Eventually("the log contains Unauthorized", [&]() -> std::string {
-    const std::string log = process.Log();
-    return log.find("Unauthorized") != std::string::npos ? "" : "its log: " + log;
-  });
+  process.AwaitLog("Unauthorized");
   EXPECT_FALSE(process.Ready());
 }
 

@@ -19,6 +19,25 @@ class RevisionTest : public BothKinds {
     for (const Json& revision : Revisions(daemon)) names.push_back(NameOf(revision));
     return names;
   }
+  // Rolls out app:2, and then app:1 again, whose revision is `first`. Expects that `first` is reused with number 3, and
+  // returns it.
+  Json UndoTo(const std::string& first) {
+    SetImage("web", "example.org/app:2");
+    const std::string second = WaitForRollout("web", "example.org/app:2");
+    SetImage("web", "example.org/app:1");
+    EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), first);
+    EXPECT_EQ(RevisionNames("web"), (std::vector<std::string>{second, first}));
+    const Json again = kube().Get(kControllerRevisionType, first);
+    EXPECT_EQ(IntAt(again, {"revision"}), 3);
+    return again;
+  }
+  // Returns a daemon whose template has characters that Go's encoder escapes.
+  Json DaemonWithEscapes() const {
+    Json daemon = Daemon("web");
+    Json& pod = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"];
+    pod["containers"][0]["args"] = {"a < b && c > d", "caf\u00e9 \u2028"};
+    return daemon;
+  }
 };
 INSTANTIATE_ONE_KIND(RevisionTest, WorkloadKind::kDeployment);
 
@@ -86,14 +105,8 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   CreateDaemon(Daemon("web"));
   const std::string first = WaitForRollout("web", "example.org/app:1");
   const std::string first_uid = UidOf(kube().Get(kControllerRevisionType, first));
-  SetImage("web", "example.org/app:2");
-  const std::string second = WaitForRollout("web", "example.org/app:2");
-  SetImage("web", "example.org/app:1");
-  EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), first);
-  EXPECT_EQ(RevisionNames("web"), (std::vector<std::string>{second, first}));
-  const Json again = kube().Get(kControllerRevisionType, first);
+  const Json again = UndoTo(first);
   EXPECT_EQ(UidOf(again), first_uid);
-  EXPECT_EQ(IntAt(again, {"revision"}), 3);
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
@@ -102,10 +115,7 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
 TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
   AddPools(2);
-  Json daemon = Daemon("web");
-  Json& pod = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"];
-  pod["containers"][0]["args"] = {"a < b && c > d", "caf\u00e9 \u2028"};
-  CreateDaemon(daemon);
+  CreateDaemon(DaemonWithEscapes());
   const std::string first = WaitForRollout("web", "example.org/app:1");
   StopOperator();
   Json revision = kube().Get(kControllerRevisionType, first);
@@ -122,24 +132,16 @@ TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherE
   EXPECT_EQ(rejected.error().reason, Reason::kInvalid);
 
   StartOperator();
-  SetImage("web", "example.org/app:2");
-  const std::string second = WaitForRollout("web", "example.org/app:2");
-  SetImage("web", "example.org/app:1");
-  EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), first);
-  EXPECT_EQ(RevisionNames("web"), (std::vector<std::string>{second, first}));
-  const Json again = kube().Get(kControllerRevisionType, first);
+  const Json again = UndoTo(first);
   EXPECT_EQ(UidOf(again), uid);
   EXPECT_EQ(At(again, "/data"), At(revision, "/data"));
-  EXPECT_EQ(IntAt(again, {"revision"}), 3);
 }
 
 // The garbage collector orphans a revision by a patch of its ownerReferences.
 TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatGosEncoderEscapes) {
   StartOperator();
   AddPools(1);
-  Json daemon = Daemon("web");
-  Json& pod = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"];
-  pod["containers"][0]["args"] = {"a < b && c > d", "\u2028"};
+  const Json daemon = DaemonWithEscapes();
   CreateDaemon(daemon);
   const std::string name = WaitForRollout("web", "example.org/app:1");
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, name));

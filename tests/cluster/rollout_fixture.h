@@ -21,12 +21,6 @@ class RolloutFixture : public BothKinds {
     CreateDaemon(daemon);
     WaitUntilReady("web");
   }
-  Json WaitForProgress(const std::string& reason) {
-    return WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
-      const Json daemon = {{"status", status}};
-      return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
-    });
-  }
 };
 
 }  // namespace yad::testing

@@ -9,10 +9,6 @@ using ::testing::HasSubstr;
 
 class RolloutTest : public RolloutFixture {
  protected:
-  // Sets a template whose pods do not match any node.
-  void SetBadTemplate() {
-    PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
-  }
   void RestoreTemplate() { PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", nullptr}}}}}}}}); }
   std::vector<std::string> PoolsUpdatedSince(WallTime since) {
     std::vector<std::string> pools;

@@ -40,6 +40,12 @@ class TakeoverTest : public ClusterTest {
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
     }
   }
+  // Makes three pools and daemon "web" as OpenYurt leaves them, and blocks until the pods are Ready.
+  void MakeClusterOfOpenYurt(const OpenYurtOptions& options = {}) {
+    AddThreePools();
+    MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), options);
+    WaitForPods("web");
+  }
   // Returns the workloads by pool, for a later ExpectUntouched.
   std::map<std::string, Json> Remember(const std::string& daemon) {
     auto workloads = ByPool(daemon);
@@ -80,11 +86,9 @@ class TakeoverTest : public ClusterTest {
 };
 
 TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
-  AddThreePools();
   OpenYurtOptions three;
   three.images = {"example.org/app:0", "example.org/app:5", "example.org/app:1"};
-  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), three);
-  WaitForPods("web");
+  MakeClusterOfOpenYurt(three);
   const auto before = Remember("web");
   const auto pods = Pods();
   const WallTime since = Now();
@@ -129,11 +133,9 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
 }
 
 TEST_F(TakeoverTest, OutdatedLabelIsCorrectedWithoutARestart) {
-  AddThreePools();
   OpenYurtOptions options;
   options.labels_first = true;
-  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), options);
-  WaitForPods("web");
+  MakeClusterOfOpenYurt(options);
   const auto before = Remember("web");
   const auto pods = Pods();
   StartOperator();
@@ -147,9 +149,7 @@ TEST_F(TakeoverTest, OutdatedLabelIsCorrectedWithoutARestart) {
 }
 
 TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
-  AddThreePools();
-  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
-  WaitForPods("web");
+  MakeClusterOfOpenYurt();
   StartOperator();
   WaitUntilReady("web");
   const auto before = Remember("web");
@@ -211,9 +211,7 @@ TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
 }
 
 TEST_F(TakeoverTest, RunningOneOfTwoOpenYurtWorkloadsOfAPoolIsKept) {
-  AddThreePools();
-  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
-  WaitForPods("web");
+  MakeClusterOfOpenYurt();
   const auto before = Remember("web");
   const auto pods = Pods();
   for (const char* suffix : {"a", "b"}) AddOpenYurtDuplicate(kube(), "web", Pool(suffix));
@@ -231,9 +229,7 @@ TEST_F(TakeoverTest, RunningOneOfTwoOpenYurtWorkloadsOfAPoolIsKept) {
 }
 
 TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
-  AddThreePools();
-  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
-  WaitForPods("web");
+  MakeClusterOfOpenYurt();
   StartOperator();
   WaitUntilReady("web");
   const auto before = Remember("web");
@@ -291,13 +287,15 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
       if (At(object, "/status/currentRevision") != OpenYurtRevisions(daemon).back()) return "not current";
       std::map<std::string, Json> workloads;
       for (const Json& workload : Workloads(daemon)) {
-        if (!workloads.emplace(Annotation(workload, kRefNodePoolAnnotation), workload).second) return "two for a pool";
+        if (!workloads.emplace(Annotation(workload, kRefNodePoolAnnotation), workload).second)
+          return "a pool has two workloads";
       }
       for (const auto& [pool, was] : before) {
-        if (!workloads.contains(pool)) return "none for pool " + pool;
-        if (UidOf(workloads[pool]) != UidOf(was) && pool != Pool("b")) return "another one for pool " + pool;
-        if (At(workloads[pool], "/metadata/generation") != 1) return "the one of pool " + pool + " was written";
-        if (Label(workloads[pool], "app") != daemon) return "its label is not repaired";
+        if (!workloads.contains(pool)) return "no workload in pool " + pool;
+        if (UidOf(workloads[pool]) != UidOf(was) && pool != Pool("b"))
+          return "the workload was recreated in pool " + pool;
+        if (At(workloads[pool], "/metadata/generation") != 1) return "the workload of pool " + pool + " was written";
+        if (Label(workloads[pool], "app") != daemon) return "the label is not repaired in pool " + pool;
       }
       const std::map<std::int64_t, std::string> history = {{1, "example.org/app:0"}, {2, "example.org/app:1"}};
       return History(daemon) == history ? "" : "the history is another";

@@ -75,11 +75,8 @@ TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   options.kubeconfig = RestrictedKubeconfig("nodepools");
   const WallTime begin = Now();
   OperatorProcess restricted(options);
-  Eventually("the log contains the forbidden resource", [&]() -> std::string {
-    const std::string log = restricted.Log();
-    return log.find("nodepools") != std::string::npos && log.find("orbidden") != std::string::npos ? ""
-                                                                                                   : "its log: " + log;
-  });
+  restricted.AwaitLog("nodepools");
+  restricted.AwaitLog("orbidden");
   Eventually("/readyz contains the forbidden resource",
              [&] { return restricted.Readyz().find("nodepools") != std::string::npos; });
   EXPECT_FALSE(restricted.Ready());
@@ -156,10 +153,7 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
   options.ns = "default";
   options.log_file = plane().dir() + "/" + ns() + "-bare.log";
   OperatorProcess process(options);
-  Eventually("the log contains the missing CRD", [&]() -> std::string {
-    const std::string log = process.Log();
-    return log.find("yurtappdaemons") != std::string::npos ? "" : "its log: " + log;
-  });
+  process.AwaitLog("yurtappdaemons");
   EXPECT_FALSE(process.Ready());
   EXPECT_FALSE(process.ExitCode().has_value());
   ApplyCrdsTo(other);

@@ -42,17 +42,9 @@ class UpgradeTest : public BothKinds {
     CreateDaemon(daemon);
     WaitUntilReady("web");
   }
-  void SetBadTemplate() {
-    PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
-  }
   void WaitForPhase(const std::string& pool, const std::string& phase) {
     WaitForStatus("web", pool + " is " + phase, [&](const Json& status) {
       return StringAt(PoolStatus({{"status", status}}, Pool(pool)), {"phase"}) == phase;
-    });
-  }
-  void WaitForProgress(const std::string& reason) {
-    WaitForStatus("web", "Progressing has reason " + reason, [&](const Json& status) {
-      return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == reason;
     });
   }
 

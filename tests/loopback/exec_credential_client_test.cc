@@ -25,6 +25,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::PlainServer;
 using testing::TestCa;
 using testing::TestConnection;
 using testing::TestRequest;
@@ -174,9 +175,8 @@ TEST_F(ExecCredentialClientTest, LargeStandardOutputAndStandardErrorAreRead) {
 }
 
 TEST_F(ExecCredentialClientTest, TokenOfThePluginIsSent) {
-  TestServerOptions options;
-  options.tls = false;
-  TestServer server(options, [](TestConnection& connection, const TestRequest&) { connection.Answer(200, "{}"); });
+  TestServer server(PlainServer(),
+                    [](TestConnection& connection, const TestRequest&) { connection.Answer(200, "{}"); });
   config_.server = server.url();
   WriteCredential({{"token", "one"}});
   const auto client = MakeClient(config_, {});
@@ -243,9 +243,7 @@ TEST_F(ExecCredentialClientTest, AStopTokenEndsAPluginThatHangsAndACallThatWaits
 }
 
 TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARejection) {
-  TestServerOptions options;
-  options.tls = false;
-  TestServer server(options, [](TestConnection& connection, const TestRequest& request) {
+  TestServer server(PlainServer(), [](TestConnection& connection, const TestRequest& request) {
     connection.Answer(request.headers.at("authorization") == "Bearer two" ? 200 : 401, "{\"kind\":\"Pod\"}");
   });
   config_.exec.reset();
@@ -260,9 +258,8 @@ TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARejection) {
 }
 
 TEST_F(ExecCredentialClientTest, UserAndPasswordAreSentAsBasicAuthentication) {
-  TestServerOptions options;
-  options.tls = false;
-  TestServer server(options, [](TestConnection& connection, const TestRequest&) { connection.Answer(200, "{}"); });
+  TestServer server(PlainServer(),
+                    [](TestConnection& connection, const TestRequest&) { connection.Answer(200, "{}"); });
   config_.exec.reset();
   config_.server = server.url();
   config_.username = "Aladdin";

@@ -58,11 +58,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     options.identity = ca_.Issue(leaf);
     return options;
   }
-  static TestServerOptions Plain() {
-    TestServerOptions options;
-    options.tls = false;
-    return options;
-  }
+  static TestServerOptions Plain() { return PlainServer(); }
   TransportOptions For(const TestServer& server) {
     TransportOptions options;
     options.server = server.url();

@@ -64,7 +64,6 @@ class ChartInstall {
   std::string certificate_secret() const { return name_ + "-webhook"; }
   int health_port() const { return health_port_; }
   int metrics_port() const { return metrics_port_; }
-  int webhook_port() const { return webhook_port_; }
 
   // The output of the last helm command, which includes the chart's notes.
   const std::string& notes() const { return notes_; }

@@ -45,7 +45,7 @@ std::string EventStream::Await(const std::string& name, const std::function<bool
     ServerEvent event = Next();
     if (event.name == name && matches(event.data)) return event.data;
   }
-  throw TestFailure("no event " + name + " as expected");
+  throw TestFailure("the stream had no matching event " + name);
 }
 
 }  // namespace yad::testing

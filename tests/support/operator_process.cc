@@ -50,7 +50,7 @@ void OperatorProcess::WaitUntilReady() {
     const PlainHttpAnswer answer = HttpGet(health_port_, "/readyz");
     return answer.status == 200 ? "" : "/readyz: " + std::to_string(answer.status) + " " + answer.body;
   });
-  if (ended) throw TestFailure("the operator ended with exit code " + std::to_string(*process_->ExitCode()));
+  if (ended) throw TestFailure("the operator exited with code " + std::to_string(*process_->ExitCode()));
 }
 
 int OperatorProcess::Stop() {
@@ -64,6 +64,13 @@ void OperatorProcess::Kill() {
 }
 
 std::string OperatorProcess::Log() const { return ReadFile(options_.log_file); }
+
+void OperatorProcess::AwaitLog(const std::string& text) const {
+  Eventually("the log contains \"" + text + "\"", [&] {
+    const std::string log = Log();
+    return log.find(text) != std::string::npos ? "" : "the log: " + log;
+  });
+}
 
 std::string OperatorProcess::Metrics() const { return HttpGet(metrics_port_, "/metrics").body; }
 

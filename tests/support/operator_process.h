@@ -41,6 +41,7 @@ class OperatorProcess {
   std::optional<int> ExitCode() { return process_->ExitCode(); }
   int Wait(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
   std::string Log() const;
+  void AwaitLog(const std::string& text) const;  // blocks until the log contains `text`
   // Returns /metrics as text.
   std::string Metrics() const;
   // Returns the sum of the metric's samples that have all these labels, such as `name="value"`.

@@ -21,12 +21,6 @@ std::string MakeFolder() {
   return path;
 }
 
-TestServerOptions Plain() {
-  TestServerOptions options;
-  options.tls = false;
-  return options;
-}
-
 }  // namespace
 
 struct PrometheusServer::Impl {
@@ -36,7 +30,7 @@ struct PrometheusServer::Impl {
   std::mutex mutex;
   std::string metrics;
   long scrapes = 0;
-  TestServer exporter{Plain(), [this](TestConnection& connection, const TestRequest&) { Serve(connection); }};
+  TestServer exporter{PlainServer(), [this](TestConnection& connection, const TestRequest&) { Serve(connection); }};
   std::unique_ptr<Process> process;
 
   void Serve(TestConnection& connection) {

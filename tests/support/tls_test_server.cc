@@ -188,6 +188,12 @@ class Connection : public TestConnection {
 
 }  // namespace
 
+TestServerOptions PlainServer() {
+  TestServerOptions options;
+  options.tls = false;
+  return options;
+}
+
 void TestConnection::Answer(int status, const std::string& body, const std::string& more_headers) {
   Write("HTTP/1.1 " + std::to_string(status) + " Text\r\nContent-Type: application/json\r\nContent-Length: " +
         std::to_string(body.size()) + "\r\n" + more_headers + "\r\n" + body);

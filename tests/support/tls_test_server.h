@@ -24,6 +24,8 @@ struct TestServerOptions {
   std::size_t max_body = static_cast<std::size_t>(-1);
 };
 
+TestServerOptions PlainServer();  // without TLS
+
 struct TestRequest {
   std::string method;
   std::string target;

@@ -110,8 +110,9 @@ TEST(TimeZoneTest, RepeatedLocalTimeBecomesItsFirstOccurrence) {
     EXPECT_EQ(zone.InstantOf(one.date, one.time_of_day), one.instant) << one.zone << one.time_of_day.count();
     EXPECT_EQ(zone.Show(one.instant), one.shown) << one.zone << one.time_of_day.count();
   }
-  EXPECT_EQ(Zone("Europe/Lisbon").Show(Utc(lisbon, 1, 30)), "Sun 01:30") << "the second time";
-  EXPECT_EQ(Zone("America/Santiago").DateOf(Utc(santiago + days(1), 3, 30)), santiago) << "the second time";
+  EXPECT_EQ(Zone("Europe/Lisbon").Show(Utc(lisbon, 1, 30)), "Sun 01:30") << "the clock shows 01:30 for the second time";
+  EXPECT_EQ(Zone("America/Santiago").DateOf(Utc(santiago + days(1), 3, 30)), santiago)
+      << "the clock shows 23:30 for the second time";
 }
 
 // Samoa moved across the date line and skipped 2011-12-30.

@@ -70,6 +70,17 @@ class ManagerTest : public ::testing::Test {
       returned_ = true;
     });
   }
+  // Runs the manager with a stubborn controller, and blocks until the controller reconciles.
+  void RunStubborn() {
+    AddController(Stubborn());
+    Run();
+    Until([&] { return reconciling_.load(); });
+  }
+  // Requests the stop, and blocks until the controllers have observed it.
+  void Drain() {
+    stop_.request_stop();
+    Until([&] { return draining_.load(); });
+  }
   RunOutcome Join() {
     thread_.join();
     return outcome_;
@@ -114,9 +125,7 @@ class ManagerTest : public ::testing::Test {
 
 TEST_F(ManagerTest, ControllersRunUntilTheStopWithoutLeaderElection) {
   Make(false);
-  AddController(Stubborn());
-  Run();
-  Until([&] { return reconciling_.load(); });
+  RunStubborn();
   stop_.request_stop();
   released_ = true;
   EXPECT_EQ(Join(), RunOutcome::kStopped);
@@ -213,9 +222,7 @@ TEST_F(ManagerTest, ReadinessReportsEveryMissingCondition) {
 
 TEST_F(ManagerTest, LostLeaseEndsRunImmediatelyEvenIfAControllerStillRuns) {
   Make(true);
-  AddController(Stubborn());
-  Run();
-  Until([&] { return reconciling_.load(); });
+  RunStubborn();
   AwaitHoldsLease();
   PutLease("another");
   clock_.Advance(seconds(2));
@@ -225,11 +232,8 @@ TEST_F(ManagerTest, LostLeaseEndsRunImmediatelyEvenIfAControllerStillRuns) {
 
 TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunImmediately) {
   Make(true);
-  AddController(Stubborn());
-  Run();
-  Until([&] { return reconciling_.load(); });
-  stop_.request_stop();
-  Until([&] { return draining_.load(); });
+  RunStubborn();
+  Drain();
   AwaitHoldsLease();
   PutLease("another");
   clock_.Advance(seconds(2));
@@ -238,12 +242,9 @@ TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunImmediately) {
 
 TEST_F(ManagerTest, LeaseIsRenewedWhileControllersDrainAndThenReleased) {
   Make(true);
-  AddController(Stubborn());
-  Run();
-  Until([&] { return reconciling_.load(); });
+  RunStubborn();
   AwaitHoldsLease();
-  stop_.request_stop();
-  Until([&] { return draining_.load(); });
+  Drain();
   for (int i = 1; i <= 6; ++i) {
     clock_.Advance(seconds(2));
     Until([&] { return server_->Count("PUT") >= i; });
@@ -258,12 +259,9 @@ TEST_F(ManagerTest, LeaseIsRenewedWhileControllersDrainAndThenReleased) {
 
 TEST_F(ManagerTest, StuckControllerTimesOutAndTheLeaseIsKept) {
   Make(true);
-  AddController(Stubborn());
-  Run();
-  Until([&] { return reconciling_.load(); });
+  RunStubborn();
   AwaitHoldsLease();
-  stop_.request_stop();
-  Until([&] { return draining_.load(); });
+  Drain();
   for (int i = 1; i <= 8; ++i) {
     clock_.Advance(seconds(2));
     Until([&] { return server_->Count("PUT") >= i; });

@@ -24,16 +24,18 @@ inline ObjectPtr Make(const std::string& name, const std::string& version, const
 inline std::string VersionOf(const ObjectPtr& object) { return object ? object->meta().resource_version : "-"; }
 
 // Returns "x 1->2" for a change, "x -->1" for an addition, or "x 1->-" for a deletion.
-inline std::string Say(const Store::Change& change) {
+inline std::string Describe(const Store::Change& change) {
   const ObjectPtr& any = change.after ? change.after : change.before;
   return any->meta().key.name + " " + VersionOf(change.before) + "->" + VersionOf(change.after);
 }
-inline std::string Say(const std::optional<Store::Change>& change) { return change ? Say(*change) : "no news"; }
-inline std::vector<std::string> Say(const std::vector<Store::Change>& changes) {
-  std::vector<std::string> said;
-  for (const Store::Change& change : changes) said.push_back(Say(change));
-  std::sort(said.begin(), said.end());
-  return said;
+inline std::string Describe(const std::optional<Store::Change>& change) {
+  return change ? Describe(*change) : "no change";
+}
+inline std::vector<std::string> Describe(const std::vector<Store::Change>& changes) {
+  std::vector<std::string> texts;
+  for (const Store::Change& change : changes) texts.push_back(Describe(change));
+  std::sort(texts.begin(), texts.end());
+  return texts;
 }
 
 // Returns the version of ns/`name` in the store, or the reason of the error.

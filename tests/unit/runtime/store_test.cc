@@ -58,23 +58,23 @@ TEST(StoreTest, IndexIsUpdatedByEveryChange) {
 
 TEST(StoreTest, ObjectsMissingInANewListAreDeleted) {
   Store store;
-  EXPECT_THAT(Say(store.Replace({Make("a", "1"), Make("b", "2"), Make("c", "3")}, "3")),
+  EXPECT_THAT(Describe(store.Replace({Make("a", "1"), Make("b", "2"), Make("c", "3")}, "3")),
               UnorderedElementsAre("a -->1", "b -->2", "c -->3"));
-  EXPECT_THAT(Say(store.Replace({Make("b", "2"), Make("c", "8"), Make("d", "9")}, "10")),
+  EXPECT_THAT(Describe(store.Replace({Make("b", "2"), Make("c", "8"), Make("d", "9")}, "10")),
               UnorderedElementsAre("a 1->-", "c 3->8", "d -->9"));
   EXPECT_EQ(store.size(), 3u);
 }
 
 TEST(StoreTest, NewestOfDuplicatesInAListIsStored) {
   Store store;
-  EXPECT_THAT(Say(store.Replace({Make("a", "7"), Make("a", "3"), Make("b", "1"), Make("b", "2")}, "9")),
+  EXPECT_THAT(Describe(store.Replace({Make("a", "7"), Make("a", "3"), Make("b", "1"), Make("b", "2")}, "9")),
               UnorderedElementsAre("a -->7", "b -->2"));
 }
 
 TEST(StoreTest, ObjectsWithoutANameAreSkipped) {
   Store store;
-  EXPECT_THAT(Say(store.Replace({Make("", "1"), Make("a", "2")}, "3")), UnorderedElementsAre("a -->2"));
-  EXPECT_EQ(Say(store.Apply(Make("", "4"))), "no news");
+  EXPECT_THAT(Describe(store.Replace({Make("", "1"), Make("a", "2")}, "3")), UnorderedElementsAre("a -->2"));
+  EXPECT_EQ(Describe(store.Apply(Make("", "4"))), "no change");
   store.Observe(Make("", "5"));
   EXPECT_EQ(store.size(), 1u);
 }
@@ -82,39 +82,39 @@ TEST(StoreTest, ObjectsWithoutANameAreSkipped) {
 TEST(StoreTest, AnOlderObjectInANewerListDoesNotReplaceTheStoredOne) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
-  EXPECT_THAT(Say(store.Replace({Make("a", "4")}, "6")), UnorderedElementsAre());
+  EXPECT_THAT(Describe(store.Replace({Make("a", "4")}, "6")), UnorderedElementsAre());
   EXPECT_EQ(InStore(store, "a"), "5");
 }
 
 TEST(StoreTest, DuplicateAndOlderEventsAreIgnored) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
-  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "a 5->7");
-  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "no news");
-  EXPECT_EQ(Say(store.Apply(Make("a", "6"))), "no news");
-  EXPECT_EQ(Say(store.Remove(Make("a", "6"))), "no news");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "7"))), "a 5->7");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "7"))), "no change");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "6"))), "no change");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "6"))), "no change");
   EXPECT_EQ(InStore(store, "a"), "7");
-  EXPECT_EQ(Say(store.Remove(Make("a", "8"))), "a 7->-");
-  EXPECT_EQ(Say(store.Remove(Make("a", "8"))), "no news");
-  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "no news") << "a repeated event must not restore a deleted object";
+  EXPECT_EQ(Describe(store.Remove(Make("a", "8"))), "a 7->-");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "8"))), "no change");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "7"))), "no change") << "a repeated event must not restore a deleted object";
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
 TEST(StoreTest, DeletionWithTheStoredVersionIsApplied) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
-  EXPECT_EQ(Say(store.Remove(Make("a", "5"))), "a 5->-");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "5"))), "a 5->-");
 }
 
 TEST(StoreTest, EventsWithNonNumericVersionsAreAlwaysApplied) {
   Store store;
   store.Replace({Make("a", "x")}, "list");
-  EXPECT_EQ(Say(store.Apply(Make("a", "w"))), "a x->w");
-  EXPECT_EQ(Say(store.Apply(Make("a", "w"))), "no news");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "w"))), "a x->w");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "w"))), "no change");
   store.Observe(Make("a", "z"));
   EXPECT_EQ(InStore(store, "a"), "w");
-  EXPECT_EQ(Say(store.Apply(Make("b", "list"))), "b -->list");
-  EXPECT_EQ(Say(store.Remove(Make("a", "v"))), "a w->-");
+  EXPECT_EQ(Describe(store.Apply(Make("b", "list"))), "b -->list");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "v"))), "a w->-");
 }
 
 TEST(StoreTest, RecreatedObjectIsReportedAsOneChangeWithTwoUids) {
@@ -135,18 +135,18 @@ TEST(StoreTest, ObservedObjectIsStoredImmediatelyAndReportedByTheWatch) {
   store.Observe(Make("b", "10"));
   EXPECT_EQ(InStore(store, "a"), "9");
   EXPECT_EQ(InStore(store, "b"), "10");
-  EXPECT_EQ(Say(store.Apply(Make("a", "9"))), "a 5->9");
-  EXPECT_EQ(Say(store.Apply(Make("a", "9"))), "no news");
-  EXPECT_EQ(Say(store.Apply(Make("b", "10"))), "b -->10");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "9"))), "a 5->9");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "9"))), "no change");
+  EXPECT_EQ(Describe(store.Apply(Make("b", "10"))), "b -->10");
 }
 
 TEST(StoreTest, HandlersGetTheWatchsEventsWhileTheStoreIsNewer) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Observe(Make("a", "9"));
-  EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "a 5->7");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "7"))), "a 5->7");
   EXPECT_EQ(InStore(store, "a"), "9");
-  EXPECT_EQ(Say(store.Apply(Make("a", "9"))), "a 7->9");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "9"))), "a 7->9");
 }
 
 TEST(StoreTest, ObserveDoesNotRestoreADeletedObject) {
@@ -183,17 +183,17 @@ TEST(StoreTest, RecreatedObjectIsKeptAfterTheDeletionOfItsPredecessor) {
   Store store;
   store.Replace({Make("a", "5", "u1")}, "5");
   store.Observe(Make("a", "9", "u2"));
-  EXPECT_EQ(Say(store.Remove(Make("a", "7", "u1"))), "a 5->-");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "7", "u1"))), "a 5->-");
   EXPECT_EQ(InStore(store, "a"), "9");
-  EXPECT_EQ(Say(store.Remove(Make("a", "7", "u1"))), "no news");
-  EXPECT_EQ(Say(store.Apply(Make("a", "9", "u2"))), "a -->9");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "7", "u1"))), "no change");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "9", "u2"))), "a -->9");
 }
 
 TEST(StoreTest, DeletionOfAnObservedObjectIsReportedWithItsLastKnownState) {
   Store store;
   store.Replace({}, "5");
   store.Observe(Make("a", "9"));
-  EXPECT_EQ(Say(store.Remove(Make("a", "12"))), "a 9->-");
+  EXPECT_EQ(Describe(store.Remove(Make("a", "12"))), "a 9->-");
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
@@ -204,28 +204,28 @@ TEST(StoreTest, ANewListKeepsObservedObjectsThatAreNewer) {
   store.Observe(Make("new", "11"));
   store.Observe(Make("c", "9"));
   // Another client changed a at 7, and deleted b and c. It deleted c at 10, after this process's write at 9.
-  EXPECT_THAT(Say(store.Replace({Make("a", "7")}, "10")), UnorderedElementsAre("a 1->7", "b 2->-", "c 9->-"));
+  EXPECT_THAT(Describe(store.Replace({Make("a", "7")}, "10")), UnorderedElementsAre("a 1->7", "b 2->-", "c 9->-"));
   EXPECT_EQ(InStore(store, "a"), "12");
   EXPECT_EQ(InStore(store, "new"), "11");
   EXPECT_EQ(InStore(store, "c"), "NotFound");
-  EXPECT_EQ(Say(store.Apply(Make("new", "11"))), "new -->11");
-  EXPECT_EQ(Say(store.Apply(Make("a", "12"))), "a 7->12");
+  EXPECT_EQ(Describe(store.Apply(Make("new", "11"))), "new -->11");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "12"))), "a 7->12");
 }
 
 TEST(StoreTest, NewListReportsTheDeletionBeforeAnObservedSuccessor) {
   Store store;
   store.Replace({Make("a", "1", "u1")}, "5");
   store.Observe(Make("a", "12", "u2"));
-  EXPECT_THAT(Say(store.Replace({}, "10")), UnorderedElementsAre("a 1->-"));
+  EXPECT_THAT(Describe(store.Replace({}, "10")), UnorderedElementsAre("a 1->-"));
   EXPECT_EQ(InStore(store, "a"), "12");
-  EXPECT_EQ(Say(store.Apply(Make("a", "12", "u2"))), "a -->12");
+  EXPECT_EQ(Describe(store.Apply(Make("a", "12", "u2"))), "a -->12");
 }
 
 TEST(StoreTest, AnObservedObjectThatAListContainsIsReported) {
   Store store;
   store.Replace({}, "5");
   store.Observe(Make("a", "9"));
-  EXPECT_THAT(Say(store.Replace({Make("a", "9")}, "10")), UnorderedElementsAre("a -->9"));
+  EXPECT_THAT(Describe(store.Replace({Make("a", "9")}, "10")), UnorderedElementsAre("a -->9"));
 }
 
 TEST(StoreTest, ObservedWriteIsRemovedIfANewerWatchPositionDoesNotContainIt) {
@@ -244,7 +244,7 @@ TEST(StoreTest, ObjectObservedBeforeTheFirstListIsKeptIfItIsNewer) {
   Store store;
   store.Observe(Make("old", "3"));
   store.Observe(Make("new", "9"));
-  EXPECT_THAT(Say(store.Replace({}, "5")), UnorderedElementsAre("old 3->-"));
+  EXPECT_THAT(Describe(store.Replace({}, "5")), UnorderedElementsAre("old 3->-"));
   EXPECT_EQ(InStore(store, "new"), "9");
 }
 

@@ -128,6 +128,27 @@ inline WorkloadRef MakeWorkload(const Json& workload) {
       AsWatched(workload, kProjectedOfWorkloads, deployment ? ProjectDeployment : ProjectStatefulSet));
 }
 
+// Returns the condition of this type, or null.
+inline Json ConditionOf(const Json& status, const std::string& type) {
+  for (const Json& condition : status.value("conditions", Json::array())) {
+    if (condition["type"] == type) return condition;
+  }
+  return nullptr;
+}
+// Returns for example "True RolloutComplete", or "absent".
+inline std::string ConditionReason(const Json& status, const std::string& type) {
+  const Json condition = ConditionOf(status, type);
+  return condition.is_null() ? "absent" : StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
+}
+
+// Returns the pool's entry in status.pools, or null.
+inline Json PoolStatus(const Json& status, const std::string& name) {
+  for (const Json& pool : status.value("pools", Json::array())) {
+    if (pool["name"] == name) return pool;
+  }
+  return nullptr;
+}
+
 // A daemon, its pools and its workloads in JSON, and the Snapshot of them.
 struct ClusterObjects {
   Json daemon = DaemonJson();

@@ -65,9 +65,6 @@ class CheckRolloutTest : public RollingUpdateTest {
                                                   {"lastTransitionTime", FormatTime(world_.clock.WallNow())}});
     });
   }
-  void DeleteWorkload(const std::string& pool) {
-    world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf(pool)});
-  }
   // Responds to each POST of a Job with `answer`, until world_.cluster.SetFaults(nullptr).
   void AnswerJobs(FakeCluster::Fault answer) {
     world_.cluster.SetFaults(

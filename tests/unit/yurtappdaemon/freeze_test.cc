@@ -33,9 +33,6 @@ class FreezeTest : public RollingUpdateTest {
     world_.cluster.Create(kConfigMapType, std::move(object));
   }
   void Unfreeze() { world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName}); }
-  void DeleteWorkload(const std::string& pool) {
-    world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf(pool)});
-  }
   // Deploys pools a and b, and begins an update that a freeze and a closed window delay. Pool a is also held.
   void UpdateBehindEveryGate() {
     const Json window = {{"start", "06:00"}, {"duration", "1h"}};

@@ -38,6 +38,15 @@ class RevisionHistoryTest : public ::testing::Test {
   void Edit(const std::string& name, const std::function<void(Json&)>& edit) {
     world_.cluster.Edit(kControllerRevisionType, {kNs, name}, edit);
   }
+  // Sets the number of app:1's revision to 7 on the server, but not in the cache. Sync must then fail with a conflict.
+  void ExpectTheServersNumberIsKept(const std::string& revision_name) {
+    const YurtAppDaemon daemon = Daemon("app:1");
+    Edit(revision_name, [](Json& revision) { revision["revision"] = 7; });
+    const auto state = history_.Sync(daemon, {});
+    ASSERT_FALSE(state);
+    EXPECT_EQ(state.error().reason, Reason::kConflict);
+    EXPECT_THAT(Numbers(), ElementsAre(2, 7));
+  }
 
   World world_;
   RevisionHistory history_{world_.client, world_.stores().revisions};
@@ -158,12 +167,7 @@ TEST_F(RevisionHistoryTest, RevisionCreatedWithAStaleCacheGetsItsOwnNumberLater)
 TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAStaleCache) {
   const auto first = Sync(Daemon("app:1"));
   Sync(Daemon("app:2"));
-  const YurtAppDaemon daemon = Daemon("app:1");
-  Edit(first.update->name, [](Json& revision) { revision["revision"] = 7; });  // The cache does not show it yet.
-  const auto state = history_.Sync(daemon, {});
-  ASSERT_FALSE(state);
-  EXPECT_EQ(state.error().reason, Reason::kConflict);
-  EXPECT_THAT(Numbers(), ElementsAre(2, 7));
+  ExpectTheServersNumberIsKept(first.update->name);
 }
 
 TEST_F(RevisionHistoryTest, RevisionOfAnotherOwnerWithTheSameNameIncreasesTheCollisionCount) {
@@ -331,12 +335,7 @@ TEST_F(RevisionHistoryTest, DoesNotOverwriteARevisionThatChangedBeforeItsPatchWa
   const auto first = Sync(Daemon("app:1"));
   world_.cluster.StoreDataAs({kNs, first.update->name}, world_.Revisions()[0]["data"].dump(2));
   Sync(Daemon("app:2"));
-  const YurtAppDaemon daemon = Daemon("app:1");
-  Edit(first.update->name, [](Json& revision) { revision["revision"] = 7; });  // The cache does not show it yet.
-  const auto state = history_.Sync(daemon, {});
-  ASSERT_FALSE(state);
-  EXPECT_EQ(state.error().reason, Reason::kConflict);
-  EXPECT_THAT(Numbers(), ElementsAre(2, 7));
+  ExpectTheServersNumberIsKept(first.update->name);
 }
 
 TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefaults) {

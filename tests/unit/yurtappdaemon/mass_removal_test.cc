@@ -36,17 +36,16 @@ class MassRemovalTest : public ::testing::TestWithParam<WorkloadKind> {
   void Allow(const std::string& token) {
     world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; });
   }
-  std::string Message() const {
-    for (const Json& condition : world_.Status().value("conditions", Json::array())) {
-      if (condition["type"] == "RemovalBlocked") return StringAt(condition, {"message"});
-    }
-    return "";
+  static std::string MessageIn(const World& world) {
+    return StringAt(ConditionOf(world.Status(), "RemovalBlocked"), {"message"});
   }
-  std::string Token() const {
-    const std::string message = Message();
+  static std::string TokenIn(const World& world) {
+    const std::string message = MessageIn(world);
     const auto at = message.find("(token ");
     return at == std::string::npos ? "" : message.substr(at + 7, 16);
   }
+  std::string Message() const { return MessageIn(world_); }
+  std::string Token() const { return TokenIn(world_); }
 
   World world_;
 };
@@ -157,12 +156,7 @@ TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
     world.Converge();
     world.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a", "b", "c"}}}; });
     world.Converge();
-    std::string message;
-    const Json blocked = world.Status();
-    for (const Json& condition : blocked["conditions"]) {
-      if (condition["type"] == "RemovalBlocked") message = StringAt(condition, {"message"});
-    }
-    const std::string token = message.substr(message.find("(token ") + 7, 16);
+    const std::string token = TokenIn(world);
     world.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; });
     std::atomic<int> writes = 0;
     world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {

@@ -90,7 +90,7 @@ TEST(PercentGroupsTest, NewPoolsDoNotJoinAStoredGroup) {
   EXPECT_EQ(after.pools["first"], before.pools.at("first"));
   EXPECT_EQ(after.pools["second"], before.pools.at("second"));
   EXPECT_EQ(after.annotation, before.annotation);
-  EXPECT_THAT(Assign(groups, Pools(1000)).pools["first"], SizeIs(300)) << "without the annotation";
+  EXPECT_THAT(Assign(groups, Pools(1000)).pools["first"], SizeIs(300)) << "the annotation alone keeps the group small";
   EXPECT_THAT(Assign(groups, {}, before.annotation).annotation, before.annotation) << "pools that leave may return";
 }
 
@@ -247,7 +247,7 @@ TEST_P(PercentRolloutTest, GroupThatAPolicyRemovesStartsNoUpdateAndDelaysNothing
     if (object["metadata"].contains("annotations")) object["metadata"]["annotations"].erase(kPercentGroupsAnnotation);
   });
   world_.SetImage("app:2");
-  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("p0")});
+  DeleteWorkload("p0");
   for (int i = 0; i < 4; ++i) {
     const auto result = world_.Reconcile();
     ASSERT_TRUE(result);

@@ -77,6 +77,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   void Heal(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   }
+  void DeleteWorkload(const std::string& pool) { world_.cluster.Delete(world_.type(), {kNs, world_.NameOf(pool)}); }
   void Break(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
   }
@@ -127,13 +128,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   }
   std::string MessageOf(const std::string& pool) { return StringAt(PoolStatus(world_.Status(), pool), {"message"}); }
   std::string Progressing() { return ConditionReason(world_.Status(), "Progressing"); }
-  std::string Message() {
-    const Json status = world_.Status();
-    for (const Json& condition : status["conditions"]) {
-      if (condition["type"] == "Progressing") return StringAt(condition, {"message"});
-    }
-    return "";
-  }
+  std::string Message() { return StringAt(ConditionOf(world_.Status(), "Progressing"), {"message"}); }
   std::string Ready() { return ConditionReason(world_.Status(), "Ready"); }
   std::string Current() { return StringAt(world_.Status(), {"currentRevision"}); }
   void StartOver() {

@@ -64,7 +64,7 @@ class CompletedRolloutTest : public RollingUpdateTest {
         world_.AddPool("n");
         break;
       case LaterEvent::kWorkloadIsDeleted:
-        world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+        DeleteWorkload("b");
         break;
       case LaterEvent::kPoolIsSelectedAgain:
         world_.EditDaemon([](Json& daemon) { daemon["spec"].erase("nodePools"); });
@@ -380,7 +380,7 @@ TEST_P(CompletedRolloutTest, RejectedRecreationOfAWorkloadCausesNoRollback) {
   Play([&] {
     ASSERT_NO_FATAL_FAILURE(RolledOutWithout("c"));
     RejectCreations();
-    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+    DeleteWorkload("b");
     ReconcileForTwelveMinutes();
     EXPECT_FALSE(IsMarkedFailed());
     EXPECT_EQ(Images(), "a=2 c=1");

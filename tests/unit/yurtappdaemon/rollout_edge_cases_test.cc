@@ -111,7 +111,7 @@ TEST_P(RolloutEdgeCasesTest, NeverHealthyPoolWithAnUnchangedRenderingLetsTheRoll
     Play([&] {
       Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
       if (joins) world_.AddPool("x");
-      if (!joins) world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+      if (!joins) DeleteWorkload("a");
       Step();
       Step(40);
       EXPECT_EQ(Phase(joins ? "x" : "a"), "Failed ProgressDeadlineExceeded");
@@ -251,7 +251,7 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolWhoseCreationIsRetriedIsStillNew) {
       EXPECT_FALSE(IsMarkedFailed());
       EXPECT_EQ(Complete(), "True CompleteWithFailures");
       // A pool that had a workload before is not new.
-      world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("new")});
+      DeleteWorkload("new");
       Step();
       EXPECT_EQ(StringAt(world_.Workload("new"), {"metadata", "annotations", kUpdateRecordAnnotation}).find("joining"),
                 std::string::npos);
@@ -465,7 +465,7 @@ TEST_P(RolloutEdgeCasesTest, WorkloadOfTheCurrentRevisionThatAQuotaRejectsTakesN
       if (write.method != "POST" || write.key.name.find("web-c-") != 0) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few, requested: 1"), false};
     });
-    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("c")});
+    DeleteWorkload("c");
     StepDespiteErrors();
     EXPECT_EQ(Phase("c"), "Failed QuotaExceeded");
     Heal("a");

@@ -22,13 +22,6 @@ class RolloutMessagesTest : public RollingUpdateTest {
     }
     return "";
   }
-  Json ConditionNamed(const std::string& type) {
-    const Json status = world_.Status();
-    for (const Json& condition : status["conditions"]) {
-      if (condition["type"] == type) return condition;
-    }
-    return Json();
-  }
   std::int64_t UpdatedPools() { return IntAt(world_.Status(), {"updatedPools"}); }
   // Creates a pod of the pool that kube-scheduler rejects.
   void CreateUnschedulablePod(const std::string& pool) {
@@ -100,7 +93,7 @@ TEST_P(RolloutMessagesTest, StoppedRolloutNamesTheFirstFailedPoolAndCountsTheOth
   EXPECT_THAT(Message(),
               HasSubstr(std::string(" (pool a: ") + kLate + ", and 1 more pool), and maxFailures allows 1: "));
   EXPECT_THAT(Message(), HasSubstr("run `kubectl yad undo web`,"));
-  EXPECT_THAT(StringAt(ConditionNamed("WorkLoadFailure"), {"message"}), HasSubstr("(and 1 more pool)"));
+  EXPECT_THAT(StringAt(ConditionOf(world_.Status(), "WorkLoadFailure"), {"message"}), HasSubstr("(and 1 more pool)"));
   EXPECT_EQ(EventNote("FailureBudgetExceeded"), Message());
 }
 
@@ -118,7 +111,7 @@ TEST_P(RolloutMessagesTest, FailedPoolIsNotCountedAsUpdated) {
     Heal("c");
     Step();
     EXPECT_EQ(Complete(), "True CompleteWithFailures");
-    EXPECT_THAT(StringAt(ConditionNamed("Complete"), {"message"}),
+    EXPECT_THAT(StringAt(ConditionOf(world_.Status(), "Complete"), {"message"}),
                 StartsWith(std::string("1 pool has failed (pool a: ") + kLate + "); maxFailures allows this, or "));
   });
 }

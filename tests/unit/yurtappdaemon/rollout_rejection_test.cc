@@ -40,7 +40,7 @@ TEST_P(RolloutRejectionTest, RejectedCreationFromCurrentRevisionIsNotAFailureOfT
     Step();
     EXPECT_EQ(WaitingFor("b"), "Window");
     RejectCreationOf("b");
-    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+    DeleteWorkload("b");
     StepDespiteErrors();
     EXPECT_EQ(Phase("b"), "Failed Forbidden");
     EXPECT_EQ(PoolStatus(world_.Status(), "b")["revision"], current) << "the revision of the rejected write";
@@ -144,7 +144,7 @@ TEST_P(RolloutRejectionTest, CreationFromCurrentRevisionDoesNotResumeTheRolloutT
     SCOPED_TRACE(rejects_both);
     Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}});
     world_.SetImage("app:2");
-    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+    DeleteWorkload("a");
     world_.cluster.SetFaults([name = world_.NameOf("a"), rejects_both](
                                  const WriteRecord& write, const Json& body) -> std::optional<FakeCluster::Fault> {
       if (write.key.name != name || write.method == "GET") return std::nullopt;
@@ -232,7 +232,7 @@ TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWit
   }
   EXPECT_EQ(Images(), "a=bad b=1");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
-  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+  DeleteWorkload("b");
   world_.clock.Advance(seconds(2));
   const auto unmarked = world_.Reconcile();
   EXPECT_TRUE(!unmarked || unmarked->next == ReconcileResult::Next::kBackoff);

@@ -68,9 +68,9 @@ TEST(StatusTest, PoolThatATruncatedListOmitsWasReadyBefore) {
   for (int i = 0; i < 502; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
   scene.objects.Deployed();
   scene.previous = scene.Status();
-  EXPECT_EQ(PoolOf(scene.previous, "p1501"), nullptr);
+  EXPECT_EQ(PoolStatus(scene.previous, "p1501"), nullptr);
   MakeUnhealthy(scene.objects.workloads[501]);
-  EXPECT_EQ(PoolOf(scene.Status(), "p1501")["phase"], "Unhealthy");
+  EXPECT_EQ(PoolStatus(scene.Status(), "p1501")["phase"], "Unhealthy");
 }
 
 TEST(StatusTest, PoolThatATruncatedListOfUnhealthyPoolsOmitsStaysUpdating) {
@@ -79,9 +79,9 @@ TEST(StatusTest, PoolThatATruncatedListOfUnhealthyPoolsOmitsStaysUpdating) {
   scene.objects.Deployed();
   for (Json& workload : scene.objects.workloads) MakeUnhealthy(workload);
   scene.previous = scene.Status();
-  ASSERT_EQ(PoolOf(scene.previous, "p1501"), nullptr);
+  ASSERT_EQ(PoolStatus(scene.previous, "p1501"), nullptr);
   for (int i = 0; i < 2; ++i) scene.objects.workloads[i]["status"] = HealthyStatus(scene.objects.workloads[i]);
-  EXPECT_EQ(PoolOf(scene.Status(), "p1501")["phase"], "Updating");
+  EXPECT_EQ(PoolStatus(scene.Status(), "p1501")["phase"], "Updating");
 }
 
 // The message shows a new leader that the revision is not the cause.

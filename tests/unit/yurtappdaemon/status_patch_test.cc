@@ -51,9 +51,9 @@ TEST(BlockedStatusTest, KeepsThePreviousStatusAndReportsTheReason) {
   EXPECT_EQ(status["observedGeneration"], 2);
   EXPECT_EQ(status["pools"], object["status"]["pools"]);
   EXPECT_EQ(status["currentRevision"], object["status"]["currentRevision"]);
-  EXPECT_EQ(Says(status, "WorkLoadFailure"), "True InvalidSpec");
-  EXPECT_EQ(Says(status, "Ready"), "False InvalidSpec");
-  EXPECT_EQ(Says(status, "Progressing"), "False InvalidSpec");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadFailure"), "True InvalidSpec");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "False InvalidSpec");
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "False InvalidSpec");
   EXPECT_THAT(StringAt(ConditionOf(status, "Ready"), {"message"}), HasSubstr("spec.x"));
   EXPECT_TRUE(ShowsBlocked(status, "InvalidSpec", error));
   EXPECT_FALSE(ShowsBlocked(object["status"], "InvalidSpec", error));

@@ -45,28 +45,8 @@ struct Scene {
   }
 };
 
-inline Json PoolOf(const Json& status, const std::string& name) {
-  for (const Json& pool : status["pools"]) {
-    if (pool["name"] == name) return pool;
-  }
-  return nullptr;
-}
-
 // Returns the patch from one status to another, or null.
 inline Json PatchOf(const Json& before, const Json& after) { return DaemonStatusPatch(before, after, "u"); }
-
-inline Json ConditionOf(const Json& status, const std::string& type) {
-  for (const Json& condition : status["conditions"]) {
-    if (condition["type"] == type) return condition;
-  }
-  return nullptr;
-}
-
-// Returns for example "True RolloutComplete".
-inline std::string Says(const Json& status, const std::string& type) {
-  const Json condition = ConditionOf(status, type);
-  return condition.is_null() ? "absent" : StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
-}
 
 // Returns a scene in which these pools have the current revision.
 inline Scene Deployed(const std::vector<Json>& pools) {

@@ -39,13 +39,13 @@ TEST(StatusTest, EveryFieldIsSetAfterARollout) {
                                       {"replicas", 1},
                                       {"readyReplicas", 1},
                                       {"lastTransitionTime", "2026-05-01T10:00:00Z"}}));
-  EXPECT_EQ(Says(status, "WorkLoadProvisioned"), "True ");
-  EXPECT_EQ(Says(status, "WorkLoadUpdated"), "True ");
-  EXPECT_EQ(Says(status, "WorkLoadFailure"), "absent");
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady");
-  EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
-  EXPECT_EQ(Says(status, "Degraded"), "False NoFailures");
-  EXPECT_EQ(Says(status, "Paused"), "False NotPaused");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadProvisioned"), "True ");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadUpdated"), "True ");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadFailure"), "absent");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "True PoolsReady");
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "True RolloutComplete");
+  EXPECT_EQ(ConditionReason(status, "Degraded"), "False NoFailures");
+  EXPECT_EQ(ConditionReason(status, "Paused"), "False NotPaused");
   EXPECT_EQ(ConditionOf(status, "Ready")["observedGeneration"], 1);
   EXPECT_FALSE(ConditionOf(status, "WorkLoadUpdated").contains("observedGeneration"))
       << "OpenYurt's conditions must not change";
@@ -74,11 +74,11 @@ void ExpectPhase(PhaseCase c) {
   EXPECT_EQ(status["readyPools"], c.ready);
   EXPECT_EQ(status["failedPools"], c.failed);
   EXPECT_EQ(status["offlinePools"], c.offline);
-  EXPECT_EQ(Says(status, "Ready"), c.ready_condition);
-  EXPECT_EQ(Says(status, "Progressing"), c.progressing);
-  EXPECT_EQ(Says(status, "WorkLoadUpdated"), c.updated == 1 ? "True " : "False ");
-  EXPECT_EQ(Says(status, "Degraded"), c.failed > 0 ? "True PoolsFailed" : "False NoFailures");
-  EXPECT_EQ(Says(status, "WorkLoadFailure"), c.failed > 0 ? std::string("True ") + c.reason : "absent");
+  EXPECT_EQ(ConditionReason(status, "Ready"), c.ready_condition);
+  EXPECT_EQ(ConditionReason(status, "Progressing"), c.progressing);
+  EXPECT_EQ(ConditionReason(status, "WorkLoadUpdated"), c.updated == 1 ? "True " : "False ");
+  EXPECT_EQ(ConditionReason(status, "Degraded"), c.failed > 0 ? "True PoolsFailed" : "False NoFailures");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadFailure"), c.failed > 0 ? std::string("True ") + c.reason : "absent");
   EXPECT_EQ(status["currentRevision"], c.current_advances ? update : before);
 }
 
@@ -146,13 +146,13 @@ TEST(StatusTest, OfflinePoolWithoutAWorkloadAfterARejectedWriteHasFailed) {
     if (result.plan->pool == "b") Fail(result, "QuotaExceeded");
   };
   const Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "b")["phase"], "Offline");
-  EXPECT_EQ(PoolOf(status, "b")["reason"], "QuotaExceeded");
+  EXPECT_EQ(PoolStatus(status, "b")["phase"], "Offline");
+  EXPECT_EQ(PoolStatus(status, "b")["reason"], "QuotaExceeded");
   EXPECT_EQ(status["failedPools"], 1);
   EXPECT_EQ(status["offlinePools"], 1);
-  EXPECT_EQ(Says(status, "WorkLoadFailure"), "True QuotaExceeded");
-  EXPECT_EQ(Says(status, "Complete"), "True CompleteWithFailures");
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadFailure"), "True QuotaExceeded");
+  EXPECT_EQ(ConditionReason(status, "Complete"), "True CompleteWithFailures");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "True PoolsReady");
 }
 
 TEST(StatusTest, UnhealthyPoolHasTheProblemOfItsPods) {
@@ -160,37 +160,37 @@ TEST(StatusTest, UnhealthyPoolHasTheProblemOfItsPods) {
   MakeUnhealthy(scene.objects.workloads[0]);
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
   Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "a")["phase"], "Updating");
-  EXPECT_EQ(PoolOf(status, "a")["state"], "Error");
-  EXPECT_EQ(PoolOf(status, "a")["reason"], "ImagePullBackOff");
-  EXPECT_EQ(PoolOf(status, "a")["message"], "no such image");
-  EXPECT_EQ(PoolOf(status, "b")["state"], "Ready");
-  EXPECT_FALSE(PoolOf(status, "b").contains("reason"));
-  EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "the pool has not failed yet";
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Updating");
+  EXPECT_EQ(PoolStatus(status, "a")["state"], "Error");
+  EXPECT_EQ(PoolStatus(status, "a")["reason"], "ImagePullBackOff");
+  EXPECT_EQ(PoolStatus(status, "a")["message"], "no such image");
+  EXPECT_EQ(PoolStatus(status, "b")["state"], "Ready");
+  EXPECT_FALSE(PoolStatus(status, "b").contains("reason"));
+  EXPECT_EQ(ConditionReason(status, "Degraded"), "False NoFailures") << "the pool has not failed yet";
 }
 
 TEST(StatusTest, PoolPastItsDeadlineHasTheProblemOfItsPodsAndTheDeadline) {
   Scene scene = Deployed({PoolJson("a")});
   ExceedDeadline(scene.objects.workloads[0]);
   scene.objects.workloads[0]["status"]["readyReplicas"] = 0;
-  EXPECT_EQ(PoolOf(scene.Status(), "a")["state"], "Degraded");
+  EXPECT_EQ(PoolStatus(scene.Status(), "a")["state"], "Degraded");
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
   const Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "a")["phase"], "Failed");
-  EXPECT_EQ(PoolOf(status, "a")["reason"], "ImagePullBackOff");
-  EXPECT_EQ(PoolOf(status, "a")["message"], "no such image; ReplicaSet has timed out progressing");
-  EXPECT_EQ(Says(status, "WorkLoadFailure"), "True ImagePullBackOff");
-  EXPECT_EQ(Says(status, "Progressing"), "False ProgressDeadlineExceeded")
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Failed");
+  EXPECT_EQ(PoolStatus(status, "a")["reason"], "ImagePullBackOff");
+  EXPECT_EQ(PoolStatus(status, "a")["message"], "no such image; ReplicaSet has timed out progressing");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadFailure"), "True ImagePullBackOff");
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "False ProgressDeadlineExceeded")
       << "the deadline is still the reason of Progressing";
   scene.diagnoses["a"] = {kDegradedState, "", ""};
-  EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "the pods have no problem";
+  EXPECT_EQ(PoolStatus(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "the pods have no problem";
 }
 
 TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutAWorkloadHasNoState) {
   Scene scene{.objects = {.pools = {PoolJson("a")}}};
   scene.leaving = {WorkloadJson(scene.objects.daemon, scene.objects.update(), PoolJson("old"))};
-  EXPECT_EQ(PoolOf(scene.Status(), "old")["state"], "Destroy");
-  EXPECT_FALSE(PoolOf(scene.Status(), "a").contains("state"));
+  EXPECT_EQ(PoolStatus(scene.Status(), "old")["state"], "Destroy");
+  EXPECT_FALSE(PoolStatus(scene.Status(), "a").contains("state"));
 }
 
 TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
@@ -202,21 +202,21 @@ TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
 
   scene.objects.daemon["spec"]["paused"] = true;
   Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "a")["phase"], "Ready");
-  EXPECT_EQ(PoolOf(status, "a")["revision"], scene.objects.current->name);
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Ready");
+  EXPECT_EQ(PoolStatus(status, "a")["revision"], scene.objects.current->name);
   EXPECT_EQ(status["updatedPools"], 0);
   EXPECT_EQ(status["readyPools"], 1);
   EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "a pause does not make the daemon NotReady";
-  EXPECT_EQ(Says(status, "Progressing"), "Unknown Paused");
-  EXPECT_EQ(Says(status, "Paused"), "True SpecPaused");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "True PoolsReady") << "a pause does not make the daemon NotReady";
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "Unknown Paused");
+  EXPECT_EQ(ConditionReason(status, "Paused"), "True SpecPaused");
 
   scene.objects.daemon["spec"]["paused"] = false;
   scene.objects.daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
   status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "a")["phase"], "Ready");
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "the pool should have the old revision";
-  EXPECT_EQ(Says(status, "Progressing"), "True WaitingForDeletion");
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Ready");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "True PoolsReady") << "the pool should have the old revision";
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "True WaitingForDeletion");
   EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
 }
 
@@ -229,11 +229,11 @@ TEST(StatusTest, PoolThatFailedOnTheOldRevisionWaitsForItsDeletionAndDoesNotStal
   scene.objects.workloads = {WorkloadJson(DaemonJson("app:1"), scene.objects.current, PoolJson("a"))};
   ExceedDeadline(scene.objects.workloads[0]);
   const Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "a")["phase"], "Failed");
-  EXPECT_EQ(PoolOf(status, "a")["waitingFor"], "Deletion");
-  EXPECT_EQ(Says(status, "Progressing"), "True WaitingForDeletion");
-  EXPECT_EQ(Says(status, "Complete"), "False WaitingForDeletion");
-  EXPECT_EQ(Says(status, "Stalled"), "absent");
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Failed");
+  EXPECT_EQ(PoolStatus(status, "a")["waitingFor"], "Deletion");
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "True WaitingForDeletion");
+  EXPECT_EQ(ConditionReason(status, "Complete"), "False WaitingForDeletion");
+  EXPECT_EQ(ConditionReason(status, "Stalled"), "absent");
   EXPECT_EQ(status["failedPools"], 1);
 }
 
@@ -241,7 +241,7 @@ TEST(StatusTest, PoolThatReturnsFromOfflineIsUnhealthyIfItWasHealthyOnItsRevisio
   Scene scene = Deployed({PoolJson("a")});
   const auto phase = [&] {
     scene.previous = scene.Status();
-    return StringAt(PoolOf(scene.previous, "a"), {"phase"});
+    return StringAt(PoolStatus(scene.previous, "a"), {"phase"});
   };
   const auto go = [&](bool online) { scene.objects.pools = {online ? PoolJson("a") : OfflinePoolJson("a")}; };
   EXPECT_EQ(phase(), "Ready");
@@ -270,7 +270,7 @@ TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {
   scene.objects.daemon["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 4}])"_json;
   const Json status = scene.Status();
   EXPECT_EQ(status["updatedPools"], 1);
-  EXPECT_EQ(PoolOf(status, "a")["revision"], old->name);
+  EXPECT_EQ(PoolStatus(status, "a")["revision"], old->name);
   EXPECT_EQ(status["currentRevision"], scene.objects.update()->name);
 }
 
@@ -279,10 +279,10 @@ TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
   EXPECT_EQ(status["desiredPools"], 0);
   EXPECT_EQ(status["pools"], Json::array());
   EXPECT_EQ(status["nodepools"], Json::array());
-  EXPECT_EQ(Says(status, "WorkLoadProvisioned"), "True ");
-  EXPECT_EQ(Says(status, "WorkLoadUpdated"), "True ");
-  EXPECT_EQ(Says(status, "Ready"), "True NoPools");
-  EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadProvisioned"), "True ");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadUpdated"), "True ");
+  EXPECT_EQ(ConditionReason(status, "Ready"), "True NoPools");
+  EXPECT_EQ(ConditionReason(status, "Progressing"), "True RolloutComplete");
 }
 
 // The update of a pool to the current revision does not need an approval. So a revision must not become current too
@@ -324,9 +324,9 @@ TEST(StatusTest, WorkloadThatIsBeingRemovedHasPhaseRemoving) {
   scene.objects.pools.pop_back();
   scene.objects.workloads.pop_back();
   const Json status = scene.Status();
-  EXPECT_EQ(PoolOf(status, "b")["phase"], "Removing");
+  EXPECT_EQ(PoolStatus(status, "b")["phase"], "Removing");
   EXPECT_EQ(status["desiredPools"], 1);
-  EXPECT_EQ(Says(status, "WorkLoadProvisioned"), "False ");
+  EXPECT_EQ(ConditionReason(status, "WorkLoadProvisioned"), "False ");
 }
 
 TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
@@ -339,8 +339,8 @@ TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
   // One pool becomes healthy. Only its own times change, and the times of the conditions whose status changes.
   scene.objects.workloads[1]["status"] = HealthyStatus(scene.objects.workloads[1]);
   const Json second = scene.Status(kLater);
-  EXPECT_EQ(PoolOf(second, "a")["lastTransitionTime"], FormatTime(kNow));
-  EXPECT_EQ(PoolOf(second, "b")["lastTransitionTime"], FormatTime(kLater));
+  EXPECT_EQ(PoolStatus(second, "a")["lastTransitionTime"], FormatTime(kNow));
+  EXPECT_EQ(PoolStatus(second, "b")["lastTransitionTime"], FormatTime(kLater));
   EXPECT_EQ(ConditionOf(second, "Ready")["lastTransitionTime"], FormatTime(kLater));
   EXPECT_EQ(ConditionOf(second, "Progressing")["lastTransitionTime"], FormatTime(kNow)) << "True before and after";
 }
@@ -354,22 +354,23 @@ TEST(StatusTest, FailureConditionBecomesFalseWhenTheFailureEndsAndConditionsOfOt
   scene.adjust = nullptr;
   scene.previous = failed;
   const Json healed = scene.Status(kLater);
-  EXPECT_EQ(Says(healed, "WorkLoadFailure"), "False ");
+  EXPECT_EQ(ConditionReason(healed, "WorkLoadFailure"), "False ");
   EXPECT_EQ(ConditionOf(healed, "Theirs"), (Json{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}));
 }
 
 TEST(StatusTest, FieldsThatTheCrdLacksAreInAConditionUntilTheCrdHasThem) {
   Scene scene = Deployed({PoolJson("a")});
-  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "absent");
+  EXPECT_EQ(ConditionReason(scene.Status(), "OutdatedCRD"), "absent");
   scene.missing_fields = "spec.paused, spec.updateStrategy.rollingUpdate.windows";
   scene.previous = scene.Status();
-  EXPECT_EQ(Says(scene.previous, "OutdatedCRD"), "True FieldsMissing");
+  EXPECT_EQ(ConditionReason(scene.previous, "OutdatedCRD"), "True FieldsMissing");
   EXPECT_NE(StringAt(ConditionOf(scene.previous, "OutdatedCRD"), {"message"}).find(*scene.missing_fields),
             std::string::npos);
   scene.missing_fields.reset();
-  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "True FieldsMissing") << "a new leader has not checked the CRD yet";
+  EXPECT_EQ(ConditionReason(scene.Status(), "OutdatedCRD"), "True FieldsMissing")
+      << "a new leader has not checked the CRD yet";
   scene.missing_fields = "";
-  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "absent");
+  EXPECT_EQ(ConditionReason(scene.Status(), "OutdatedCRD"), "absent");
 }
 
 TEST(StatusTest, EachConditionOfThisOperatorHasAReasonAndAMessage) {

@@ -325,21 +325,6 @@ class World {
   std::unique_ptr<Reconciler> reconciler_;
 };
 
-// Returns for example "True RolloutComplete", or "absent".
-inline std::string ConditionReason(const Json& status, const std::string& type) {
-  for (const Json& condition : status.value("conditions", Json::array())) {
-    if (condition["type"] == type) return StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
-  }
-  return "absent";
-}
-
-inline Json PoolStatus(const Json& status, const std::string& name) {
-  for (const Json& pool : status.value("pools", Json::array())) {
-    if (pool["name"] == name) return pool;
-  }
-  return nullptr;
-}
-
 }  // namespace yad::testing
 
 #endif  // TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
