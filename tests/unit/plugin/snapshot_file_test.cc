@@ -16,6 +16,7 @@ namespace {
 using namespace testing;  // NOLINT: the fixture
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -177,11 +178,18 @@ TEST_F(SnapshotFileTest, FreezeOfTheSnapshotIsApplied) {
   EXPECT_EQ(err_.str(),
             "Warning: the freeze can't be read, so the simulation assumes that updates are not frozen: standard input "
             "has no ConfigMaps\n");
-  EXPECT_TRUE(Simulate(objects + "---\n{kind: ConfigMap, apiVersion: v1, metadata: {name: yurtappdaemon-freeze, "
-                                 "namespace: sys, uid: c}, data: {reason: x, until: '2026-01-02T04:04:05Z'}}\n",
-                       options));
-  EXPECT_EQ(err_.str(), "");
-  EXPECT_THAT(out_.str(), HasSubstr("the freeze ends"));
+  const auto output_with_freeze = [&](const std::string& metadata) {
+    EXPECT_TRUE(Simulate(objects +
+                             "---\n{kind: ConfigMap, apiVersion: v1, metadata: {name: yurtappdaemon-freeze, "
+                             "namespace: sys, uid: c" +
+                             metadata + "}, data: {reason: x, until: '2026-01-02T04:04:05Z'}}\n",
+                         options));
+    EXPECT_EQ(err_.str(), "");
+    return out_.str();
+  };
+  EXPECT_THAT(output_with_freeze(""), HasSubstr("the freeze ends"));
+  EXPECT_THAT(output_with_freeze(", deletionTimestamp: '2026-01-02T03:00:00Z'"), Not(HasSubstr("the freeze ends")))
+      << "the operator ignores a ConfigMap that is being deleted";
 }
 
 TEST_F(SnapshotFileTest, MissingPartsAreReported) {
