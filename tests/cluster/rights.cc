@@ -17,13 +17,13 @@ namespace {
 
 // Returns a string such as "update apps/deployments", or "patch apps.openyurt.io/yurtappdaemons/status" for a
 // subresource.
-std::string Right(const std::string& verb, const std::string& group, const std::string& resource) {
+std::string Permission(const std::string& verb, const std::string& group, const std::string& resource) {
   return verb + " " + group + "/" + resource;
 }
 
 // Returns the permissions of the roles that are bound to the ServiceAccount.
 std::set<std::string> Granted(const ControlPlane& plane, const ChartInstall& install) {
-  std::set<std::string> rights;
+  std::set<std::string> permissions;
   const Json bindings =
       Json::parse(plane.Kubectl({"get", "clusterrolebindings,rolebindings", "--all-namespaces", "--output=json"}));
   for (const Json& binding : bindings.at("items")) {
@@ -41,12 +41,12 @@ std::set<std::string> Granted(const ControlPlane& plane, const ChartInstall& ins
     for (const Json& rule : role.at("rules")) {
       for (const std::string group : rule.at("apiGroups")) {
         for (const std::string resource : rule.at("resources")) {
-          for (const std::string verb : rule.at("verbs")) rights.insert(Right(verb, group, resource));
+          for (const std::string verb : rule.at("verbs")) permissions.insert(Permission(verb, group, resource));
         }
       }
     }
   }
-  return rights;
+  return permissions;
 }
 
 std::string Variable(const char* name) {
@@ -62,7 +62,7 @@ bool AddOtherShards(std::set<std::string>& used) {
   const std::filesystem::path folder = Variable("YAD_USED_RIGHTS");
   std::filesystem::create_directories(folder);
   std::string mine;
-  for (const std::string& right : used) mine += right + "\n";
+  for (const std::string& permission : used) mine += permission + "\n";
   // Another shard may read the file at any time. Because of the rename, it reads only a complete file.
   const std::filesystem::path file = folder / Variable("GTEST_SHARD_INDEX");
   WriteFile(file.string() + ".part", mine);
@@ -70,7 +70,7 @@ bool AddOtherShards(std::set<std::string>& used) {
   for (int shard = 0; shard < std::stoi(shards); ++shard) {
     std::ifstream other(folder / std::to_string(shard));
     if (!other) return false;
-    for (std::string right; std::getline(other, right);) used.insert(right);
+    for (std::string permission; std::getline(other, permission);) used.insert(permission);
   }
   return true;
 }
@@ -82,27 +82,28 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
   std::set<std::string> used;
   for (const AuditedRequest& request : plane.RequestsOf(install.ns(), install.name())) {
     const std::string resource = request.resource + (request.subresource.empty() ? "" : "/" + request.subresource);
-    const std::string right = Right(request.verb, request.group, resource);
-    used.insert(right);
+    const std::string permission = Permission(request.verb, request.group, resource);
+    used.insert(permission);
     if (request.resource == "secrets") {
-      EXPECT_EQ(request.ns, install.ns()) << right;
-      EXPECT_TRUE(request.verb == "create" || request.name == install.certificate_secret()) << right << request.name;
+      EXPECT_EQ(request.ns, install.ns()) << permission;
+      EXPECT_TRUE(request.verb == "create" || request.name == install.certificate_secret())
+          << permission << request.name;
     }
     if (request.resource == "configmaps" && !request.forbidden) {
-      EXPECT_EQ(request.ns, install.ns()) << right;
-      EXPECT_EQ(request.name, kFreezeName) << right;
+      EXPECT_EQ(request.ns, install.ns()) << permission;
+      EXPECT_EQ(request.name, kFreezeName) << permission;
     }
     // A request with a granted permission may also be denied: after a restart, an apiserver has not read the roles yet.
-    EXPECT_TRUE(!request.forbidden || granted.contains(right))
-        << "the operator was denied: " << right << " " << request.ns << "/" << request.name;
+    EXPECT_TRUE(!request.forbidden || granted.contains(permission))
+        << "the operator was denied: " << permission << " " << request.ns << "/" << request.name;
   }
   const bool all_tests = GTEST_FLAG_GET(filter) == "*" || !Variable("YAD_USED_RIGHTS").empty();
   if (!all_tests || !AddOtherShards(used)) return;
-  for (const std::string& right : granted) {
+  for (const std::string& permission : granted) {
     // No request uses this permission. The apiserver checks it when the operator sets an ownerReference (admission
     // plugin OwnerReferencesPermissionEnforcement).
-    if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
-    EXPECT_TRUE(used.contains(right)) << "no operator used the granted permission: " << right;
+    if (permission == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
+    EXPECT_TRUE(used.contains(permission)) << "no operator used the granted permission: " << permission;
   }
 }
 

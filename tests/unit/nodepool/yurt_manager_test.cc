@@ -33,9 +33,9 @@ class YurtManagerTest : public ::testing::Test {
   Result<HttpResponse> Serve(const HttpRequest& request) {
     if (request.method == "POST") {
       const Json asked = Json::parse(request.body)["spec"]["resourceAttributes"];
-      const std::string right = asked["verb"].get<std::string>() + " " + asked["resource"].get<std::string>() +
-                                asked["subresource"].get<std::string>();
-      return Answer(201, {{"status", {{"allowed", !denied_.contains(right)}}}});
+      const std::string permission = asked["verb"].get<std::string>() + " " + asked["resource"].get<std::string>() +
+                                     asked["subresource"].get<std::string>();
+      return Answer(201, {{"status", {{"allowed", !denied_.contains(permission)}}}});
     }
     paths_.push_back(request.path);
     if (fails_ != 0) return Answer(fails_, {{"kind", "Status"}, {"status", "Failure"}, {"code", fails_}});
@@ -70,9 +70,9 @@ class YurtManagerTest : public ::testing::Test {
 TEST_F(YurtManagerTest, ControllerMayBeOnWithoutYurtManager) { EXPECT_EQ(WhyNot(), ""); }
 
 TEST_F(YurtManagerTest, MissingPermissionsKeepTheControllerOffWithoutOtherReads) {
-  for (const char* right : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
-    denied_ = {right};
-    EXPECT_THAT(WhyNot(), HasSubstr("the operator may not ")) << right;
+  for (const char* permission : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
+    denied_ = {permission};
+    EXPECT_THAT(WhyNot(), HasSubstr("the operator may not ")) << permission;
   }
   EXPECT_TRUE(paths_.empty());
 }
