@@ -29,7 +29,7 @@ std::string_view StateName(RolloutState state) {
     case RolloutState::kComplete:
       return "Complete";
     case RolloutState::kProgressing:
-      return "Moving";
+      return "RollingOut";
     case RolloutState::kWaitingForApproval:
       return "WaitingForApproval";
     case RolloutState::kWaitingForWindow:
@@ -291,7 +291,8 @@ class Simulator {
     }
   }
 
-  // Returns the next time at which the plan may change; nullopt if it no longer changes.
+  // Returns the next time at which the plan may change; nullopt if it no longer changes. Offline pools stay offline, so
+  // an outage does not end: no window starts an update, and the deadlines of the offline pools are paused.
   std::optional<WallTime> NextChange(const Plan& plan) const {
     std::optional<WallTime> next;
     const auto at = [&](WallTime then) {
@@ -302,9 +303,10 @@ class Simulator {
       if (health.state == PoolHealth::State::kHealthy && !health.soaked) at(health.since + strategy_.min_ready);
       const bool late =
           health.state == PoolHealth::State::kUnhealthy || health.state == PoolHealth::State::kOfflineAfterUpdate;
-      if (late) at(health.OverdueAt(strategy_.progress_deadline));
+      if (late && !health.deadline_paused) at(health.OverdueAt(strategy_.progress_deadline));
     }
-    if (plan.rollout->next_window && plan.rollout->next_window->opens) at(*plan.rollout->next_window->opens);
+    if (plan.rollout->next_window && plan.rollout->next_window->opens && !plan.rollout->decision.outage())
+      at(*plan.rollout->next_window->opens);
     if (snapshot_.freeze && snapshot_.freeze->until) at(*snapshot_.freeze->until);
     return next;
   }

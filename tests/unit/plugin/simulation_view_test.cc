@@ -42,8 +42,8 @@ Snapshot Take(const ClusterObjects& objects) {
 }
 
 // Records that the workload was updated at this time.
-void Record(Json& workload, const std::string& at) {
-  const Json record = {{"at", at}, {"revision", workload["metadata"]["labels"][kRevisionLabel]}};
+void Record(Json& workload, const std::string& at, bool online = false) {
+  const Json record = {{"at", at}, {"online", online}, {"revision", workload["metadata"]["labels"][kRevisionLabel]}};
   workload["metadata"]["annotations"][kUpdateRecordAnnotation] = record.dump();
 }
 
@@ -123,6 +123,26 @@ TEST(SimulationEndTest, EndIsCompleteOnlyIfConditionCompleteIsTrue) {
   EXPECT_EQ(end(objects), "Complete");
   objects.pools[1] = OfflinePoolJson("b");
   EXPECT_EQ(end(objects), "AllPoolsOffline");
+}
+
+TEST(SimulationEndTest, EndOfAnUpdateThatNeverEndsIsTheReasonOfProgressing) {
+  Simulation simulation;
+  simulation.state = RolloutState::kProgressing;
+  EXPECT_EQ(EndOf(simulation), "RollingOut");
+}
+
+// Pool a went offline after its update, and pool b without an update. Pool c waits for its update window.
+TEST(SimulationEndTest, SimulationEndsAlthoughAnOutageDoesNotEnd) {
+  ClusterObjects objects = Fleet({"a", "b", "c"}, R"({"windows": [{"start": "22:00", "duration": "4h"}]})"_json);
+  objects.workloads[0] = WorkloadJson(objects.daemon, objects.update(), objects.pools[0]);
+  Record(objects.workloads[0], "2026-01-02T03:02:00Z", /*online=*/true);
+  objects.daemon["status"]["pools"] = Json::array({PoolStatus("a", "2026-01-02T03:02:00Z", "Updating")});
+  objects.pools[0] = OfflinePoolJson("a");
+  objects.pools[1] = OfflinePoolJson("b");
+  const Simulation simulation = Simulate(Take(objects), {});
+  EXPECT_TRUE(simulation.finished);
+  EXPECT_EQ(EndOf(simulation), "SitesOffline");
+  EXPECT_EQ(simulation.to, simulation.from);
 }
 
 TEST(SimulationEndTest, OutputShowsThatThereIsNothingToRollOut) {
