@@ -15,10 +15,7 @@ void ShortageRecord::Add(const StringMap& requirements, const Pod* pod, const st
   const auto [entry, made] = shortages_.try_emplace({requirements, reason, retry_at});
   Shortage& shortage = entry->second;
   if (made) {
-    shortage.requirements = requirements;
-    shortage.reason = reason;
-    shortage.retry_at = retry_at;
-    shortage.since = now_;
+    shortage = {requirements, {}, reason, now_, retry_at};
     for (const Shortage& known : autoscaler_.shortages) {
       if (known.requirements == requirements && known.reason == reason) shortage.since = known.since;
     }
