@@ -135,7 +135,6 @@ void AddNodes(const Explanation& it, std::vector<std::string>& lines) {
     table.Add({node.name, node.ready ? "True" : "False", AgeOf(node.since, it.now), AgeOf(node.heartbeat, it.now),
                TextOr(node.leased, kNone)});
   }
-  lines.emplace_back();
   table.AppendTo(lines);
   if (shown < it.nodes->size()) lines.push_back("and " + std::to_string(it.nodes->size() - shown) + " more nodes");
 }
@@ -155,8 +154,8 @@ std::string DescribeMessage(const ExplainedDaemon& daemon) {
 
 void AddDaemons(const Explanation& it, std::vector<std::string>& lines) {
   if (!it.daemons) return;
-  lines.emplace_back();
   if (it.daemons->empty()) {
+    lines.emplace_back();
     lines.emplace_back(it.pool ? "No YurtAppDaemon selects the pool."
                                : "No YurtAppDaemon lists the pool in its status.");
     return;

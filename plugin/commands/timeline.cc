@@ -59,14 +59,8 @@ Json DurationsJson(const Timeline& it) {
   return {{"source", source}, {"seconds", it.options.duration.count()}, {"recordedPools", it.options.durations.size()}};
 }
 
-void AddTable(const Table& table, std::vector<std::string>& lines) {
-  if (table.empty()) return;
-  table.AppendTo(lines);
-  lines.emplace_back();
-}
-
 void AddFailures(const FailureRuns& runs, std::vector<std::string>& lines) {
-  lines.insert(lines.end(), {"", FailuresLine(runs), ""});
+  lines.insert(lines.end(), {"", FailuresLine(runs)});
   Table ends({"END", "RUNS", "MEDIAN", "90%"});
   for (const FailureRuns::End& end : runs.ends) {
     ends.Add(
@@ -78,9 +72,9 @@ void AddFailures(const FailureRuns& runs, std::vector<std::string>& lines) {
         std::to_string(range.from) + (range.to == range.from ? "" : "-" + std::to_string(range.to));
     reached.Add({pools, ShareOf(range.runs, runs)});
   }
-  AddTable(ends, lines);
-  AddTable(reached, lines);
-  lines.push_back(ReachedLine(runs));
+  ends.AppendTo(lines);
+  reached.AppendTo(lines);
+  lines.insert(lines.end(), {"", ReachedLine(runs)});
 }
 
 }  // namespace
@@ -139,7 +133,7 @@ std::string ReachedLine(const FailureRuns& runs) {
 
 std::vector<std::string> DescribeTimeline(const Timeline& timeline) {
   const Simulation& simulation = timeline.simulation;
-  std::vector<std::string> lines{Headline(timeline), ""};
+  std::vector<std::string> lines{Headline(timeline)};
   Table pools({"GROUP", "POOL", "STARTS", "ENDS", "RESULT"});
   for (const SimulatedPool& pool : simulation.pools) {
     pools.Add({pool.group, pool.name, After(pool.starts, simulation), After(pool.ends, simulation), ResultOf(pool)});
@@ -147,10 +141,10 @@ std::vector<std::string> DescribeTimeline(const Timeline& timeline) {
   Table events({"TIME", "AFTER", "EVENT"});
   for (const SimulatedEvent& event : simulation.events)
     events.Add({FormatTime(event.at), After(event.at, simulation), event.what});
-  AddTable(events, lines);
-  AddTable(pools, lines);
-  lines.push_back(LastLine(timeline));
-  for (const std::string& failure : simulation.failures) lines.push_back(failure);
+  events.AppendTo(lines);
+  pools.AppendTo(lines);
+  lines.insert(lines.end(), {"", LastLine(timeline)});
+  lines.insert(lines.end(), simulation.failures.begin(), simulation.failures.end());
   if (timeline.failures) AddFailures(*timeline.failures, lines);
   return lines;
 }

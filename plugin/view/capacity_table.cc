@@ -55,12 +55,6 @@ std::string DescribePods(const std::vector<const Pod*>& pods) {
   return NameSome(names, kNamedInCell);
 }
 
-void Append(std::vector<std::string>& lines, const Table& table) {
-  if (table.empty()) return;
-  lines.emplace_back();
-  table.AppendTo(lines);
-}
-
 // Returns a description such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler) {
   std::map<std::string, std::size_t> pods;
@@ -176,28 +170,28 @@ std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAu
                 lease.pods.empty() ? "standby " + lease.standby : DescribePods(lease.pods),
                 Describe(lease.requirements)});
   }
-  Append(lines, leases);
+  leases.AppendTo(lines);
   Table releases({"RELEASE", "PHASE", "SINCE", "WHY"});
   for (const CapacityPlan::Release& release : plan.releases) {
     releases.Add({release.node->meta.key.name, std::string(ToString(release.lease.phase)),
                   release.lease.since == WallTime() ? "<unknown>" : HumanDuration(now - release.lease.since),
                   CauseOf(release)});
   }
-  Append(lines, releases);
+  releases.AppendTo(lines);
   Table changes({"CHANGE", "FROM", "TO"});
   for (const CapacityPlan::Change& change : plan.changes) {
     changes.Add({change.node->meta.key.name, std::string(ToString(change.before.phase)),
                  std::string(ToString(change.after.phase))});
   }
-  Append(lines, changes);
+  changes.AppendTo(lines);
   Table expectations({"EXPECTED POD", "NODE"});
   for (const auto& [pod, node] : plan.expectations) expectations.Add({pod, node});
-  Append(lines, expectations);
+  expectations.AppendTo(lines);
   Table standby({"STANDBY", "WANT", "HAVE"});
   for (const CapacityPlan::StandbyCount& entry : plan.standby)
     standby.Add({entry.name, std::to_string(entry.want), std::to_string(entry.have)});
-  Append(lines, standby);
-  Append(lines, ShortageTable(plan.shortages, now));
+  standby.AppendTo(lines);
+  ShortageTable(plan.shortages, now).AppendTo(lines);
   lines.emplace_back();
   if (leases.empty() && releases.empty() && changes.empty()) lines.push_back("The operator would write nothing.");
   lines.push_back(plan.wake ? "If nothing in the cluster changes, the plan changes " + In(*plan.wake, now) + "."

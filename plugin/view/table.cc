@@ -60,6 +60,8 @@ void Table::PrintTo(std::ostream& out) const {
 }
 
 void Table::AppendTo(std::vector<std::string>& lines) const {
+  if (empty()) return;
+  lines.emplace_back();
   for (std::string& line : Lines()) lines.push_back(std::move(line));
 }
 

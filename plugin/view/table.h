@@ -23,7 +23,7 @@ class Table {
   // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
   void PrintTo(std::ostream& out) const;
-  // Adds the result of Lines() to `lines`.
+  // Adds an empty line and the result of Lines() to `lines`. Adds nothing if the table has no rows.
   void AppendTo(std::vector<std::string>& lines) const;
   // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the
   // lines are truncated. Column `coloured`, if the table has it, contains the phases of pools, which have colours.
