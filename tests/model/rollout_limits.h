@@ -120,9 +120,10 @@ class RolloutLimits {
            });
   }
   // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before its update may count
-  // or not.
+  // or not. In a rollback, a failed pool counts unless its site holds it.
   bool Counts(const RolloutPool& pool) const {
-    if (!CountsAsUnavailable(pool) || IsExempt(pool) || (!IsRollback() && HasFailed(pool))) return false;
+    if (!CountsAsUnavailable(pool) || IsExempt(pool)) return false;
+    if ((!IsRollback() || pool.held) && HasFailed(pool)) return false;
     return !(pool.overdue && !(pool.updated && pool.on_target));
   }
   // Checks that a group starts only when the groups before it are done.

@@ -138,7 +138,8 @@ class RolloutDecider {
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
-    if (!failures_take_slots_ && HasFailed(i)) return false;
+    // In a rollback too, a held pool releases its slot at its deadline.
+    if ((!failures_take_slots_ || pool.held) && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, unhealthy

@@ -241,6 +241,10 @@ TEST(RolloutTest, FailedPoolTakesNoSlotOfAnUpdateAfterTheRollout) {
   strategy.max_failures = {2, false};
   input.target_complete = false;
   EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kNone) << "maxFailures does not limit a rollback";
+  failed.held = true;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate) << "a held pool releases its slot at its deadline";
+  failed.overdue = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kNone) << "it keeps its slot until then";
 }
 
 // The writes of pool a always fail. The writes of the other pools failed only for a while.
