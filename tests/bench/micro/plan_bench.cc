@@ -170,7 +170,7 @@ class Resting {
   testing::RecordingEvents events_;
   FakeClock clock_;
   Reconciler reconciler_{client_, ReconcilerStores{daemons_, pools_, deployments_, stateful_sets_, revisions_}, events_,
-                         clock_};
+                         clock_, Reconciler::Options{}};
 };
 
 // Measures a whole reconcile, which includes the snapshot, the plan and the status.
