@@ -109,16 +109,15 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
   const std::string update = snapshot.update->name;
   const std::string& name = snapshot.daemon.meta.key.name;
   const std::string failure = InBrackets(snapshot.update->failure);
-  const std::string updated = GroupAtWork(strategy, rollout) + UpdatedPools(numbers);
+  const bool rolled_back = rollout.target.rolled_back;
+  const std::string updated =
+      rolled_back ? "revision " + update + " failed" + failure + "; " + std::to_string(decision.back) + " of " +
+                        std::to_string(decision.pools.size()) + " pools are back on " + rollout.target.revision->name
+                  : GroupAtWork(strategy, rollout) + UpdatedPools(numbers);
   switch (decision.state) {
     case RolloutState::kProgressing:
-      if (rollout.target.rolled_back) {
-        return Progress("True", kRollingBack,
-                        "revision " + update + " failed" + failure + "; " + std::to_string(decision.back) + " of " +
-                            std::to_string(decision.pools.size()) + " pools are back on " +
-                            rollout.target.revision->name + WaitsForPools(decision));
-      }
-      return Progress("True", kRollingOut, updated + WaitsForPools(decision) + WaitsForImages(decision));
+      return Progress("True", rolled_back ? kRollingBack : kRollingOut,
+                      updated + WaitsForPools(decision) + WaitsForImages(decision));
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
       return Progress("Unknown", kWaitingForApproval,
@@ -144,7 +143,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
               " update, and " + Pluralize(decision.control_offline, "pool that was", "pools that were") +
               " not updated went offline too: no update starts until these pools return");
     case RolloutState::kComplete:
-      if (!rollout.target.rolled_back) break;
+      if (!rolled_back) break;
       return Progress("False", kRolledBack,
                       "revision " + update + " failed at " + snapshot.update->failed_at + failure +
                           ": the pools are on " + rollout.target.revision->name + Except(decision) +

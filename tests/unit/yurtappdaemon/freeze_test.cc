@@ -1,5 +1,7 @@
 // A freeze of the fleet: ConfigMap yurtappdaemon-freeze in the operator's namespace. The tests begin on 2026-01-02,
 // after 03:00.
+#include <gmock/gmock.h>
+
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad::testing {
@@ -248,6 +250,10 @@ TEST_P(FreezeTest, FreezeDoesNotDelayARollback) {
     Heal("a");
     Step();
     EXPECT_EQ(Progressing(), "False RolledBack");
+    Taint("a", "gpu");
+    Step();
+    EXPECT_EQ(Progressing(), "True Frozen");
+    EXPECT_THAT(Message(), ::testing::HasSubstr("; 2 of 3 pools are back on "));
   });
 }
 
