@@ -89,7 +89,7 @@ test-control-plane test-cluster test-chart:
 	hack/packages.sh browser || true
 	hack/axe.sh || true
 	@# The benchmarks are compiled here, so that they keep compiling. `make bench` runs them.
-	cmake --build --preset release -j $(JOBS) --target bench $(foreach label,$(subst |, ,$(LABELS)),$(label)_test)
+	cmake --build --preset release -j $(JOBS) --target bench $(MICRO) $(foreach label,$(subst |, ,$(LABELS)),$(label)_test)
 	hack/old-release.sh
 	ctest --test-dir build/release -j 7 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
 

@@ -86,8 +86,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready and reserved for its pod for join_timeout. Otherwise, the plan wakes when
-  // this time is over.
+  // Returns whether the node has been Ready and reserved for its pod for join_timeout. If a Ready node has not waited
+  // that long, the plan wakes when join_timeout has passed.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = candidate.LastChange(input_.now, spec_.join_timeout);

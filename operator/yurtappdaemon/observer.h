@@ -68,7 +68,7 @@ class Observer {
   Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
 
  private:
-  // Returns an error if the daemon has workloads of the kind that its spec does not have.
+  // Returns the error of a spec whose kind differs from that of the daemon's existing workloads, or nullopt.
   Result<std::optional<Error>> FindOtherKind(const YurtAppDaemon& daemon) const;
   // Claims the revisions that OpenYurt or an earlier daemon of this name left.
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;

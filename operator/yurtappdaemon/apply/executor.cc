@@ -194,8 +194,8 @@ std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written,
     return std::nullopt;
   }
   auto again = MergedWorkload(batch.daemon, now, live);
-  // If the write did not change the pod template, the response does not show whether the server keeps the rendered
-  // template. So the templates are not compared. The next plan repairs the template.
+  // A write that keeps the live pod template does not send the rendered template, so its response does not show whether
+  // the server would keep that template. So the templates are not compared. The next plan repairs the template.
   if (again && KeepsPodTemplate(pool)) KeepPodTemplate(live, *again);
   if (!again || *again == live) return std::nullopt;
   return ChangesOfMerge(live, *again);

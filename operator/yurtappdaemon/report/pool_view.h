@@ -39,7 +39,7 @@ struct PoolView {
   bool joining = false;                   // PoolHealth::joins
 
   bool ready = false;        // its workload is healthy, on any revision, even if the server rejects a write
-  bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write
+  bool updated = false;      // healthy, soaked and verified on updateRevision; an Offline pool: only on updateRevision
   bool settled = false;      // has finished its update to updateRevision, even if it is unhealthy now
   bool assigned = false;     // its workload was already on updateRevision before this reconcile
   bool other_cause = false;  // failed, but the revision is not the cause
