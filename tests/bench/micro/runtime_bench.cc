@@ -44,7 +44,7 @@ void StoreList(benchmark::State& state) {
     {
       std::vector<ObjectPtr> objects;
       for (const std::string& text : pages) {
-        Json page = *ParseAnswer(text);
+        Json page = JsonDocument::Parse(text)->TreeOfResponse();
         for (Json& item : page["items"]) {
           objects.push_back(std::make_shared<StoredObject>(std::move(item), ProjectDeployment));
         }
