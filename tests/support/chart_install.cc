@@ -83,8 +83,10 @@ ChartInstall::~ChartInstall() {
 
 std::vector<std::string> ChartInstall::WithValues(std::vector<std::string> command,
                                                   const std::vector<std::string>& values) const {
-  command.insert(command.end(), {"--namespace", options_.ns, "--set", kImageValue, "--set",
-                                 "health.port=" + std::to_string(health_port_), "--set",
+  // helm would parse the OpenAPI document of the apiserver for each command. RenderTest tries the objects on the
+  // apiserver.
+  command.insert(command.end(), {"--disable-openapi-validation", "--namespace", options_.ns, "--set", kImageValue,
+                                 "--set", "health.port=" + std::to_string(health_port_), "--set",
                                  "metrics.port=" + std::to_string(metrics_port_), "--set",
                                  "webhook.port=" + std::to_string(webhook_port_), "--set",
                                  "webhook.servicePort=" + std::to_string(webhook_port_)});
