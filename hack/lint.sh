@@ -219,7 +219,8 @@ guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
-  # Leaves out words of Kubernetes. pod_facts.cc has only such words; the product's are in pod_facts.h.
+  # Lists the CamelCase strings in the code. pod_facts.cc has only strings of Kubernetes. The reasons that the operator
+  # reports are in pod_facts.h.
   grep -roE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,cluster,nodepool,yurtappdaemon} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
     grep -vE '^(StatefulSet|ReplicaSet|ReplicaFailure|NewReplicaSetAvailable|CustomResourceDefinition|NamespaceTerminating)"' |

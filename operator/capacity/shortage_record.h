@@ -31,8 +31,8 @@ class ShortageRecord {
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
   // Returns a shortage with these requirements that applies to `pod`, or to a standby if `pod` is nullptr. Ignores
-  // shortages whose retry is due. Ignores Unschedulable shortages, because a node was found for their pods. Returns
-  // nullptr if there is no other shortage.
+  // shortages whose retry is due, and Unschedulable shortages: their pods had a node, but the scheduler did not place
+  // them on it. Returns nullptr if no shortage remains.
   const Shortage* FailureOf(const StringMap& requirements, const Pod* pod) const;
   // Returns whether the node became available after the failure that `failed` records. The plan tries this node before
   // the retry is due.

@@ -38,8 +38,8 @@ void AddPool(const CapacityInput& input, CandidateNode& candidate) {
   candidate.evicts = Evicts(input.pool, *candidate.node);
 }
 
-// Returns whether the inventory would select the free node again after its release. The release removes each label
-// whose value the pool has replaced.
+// Returns whether the inventory would select the free node again after a lease and its release. A release removes each
+// label whose value the pool replaced during the lease.
 bool StaysInInventory(const CapacityInput& input, const Node& node) {
   StringMap labels = node.meta.labels;
   for (const auto& [key, value] : input.pool.labels) {

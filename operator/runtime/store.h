@@ -140,9 +140,9 @@ class Store {
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported all events up to this version. An object that Observe has added does not
-  // match the selectors of the informer if its version is not newer and the watch has not reported it. Advance replaces
-  // this object with the last state that handlers received, or removes it if handlers received none.
+  // Handles a bookmark: the watch has reported all events up to this version. If Observe has added an object of this
+  // version or an older one, and the watch has not reported it, the object does not match the selectors of the
+  // informer. Advance then replaces it with the last state that handlers received, or removes it if they received none.
   void Advance(const std::string& resource_version);
 
  private:

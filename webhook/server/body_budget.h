@@ -25,9 +25,9 @@ class BodyBudget {
   };
 
   explicit BodyBudget(std::size_t bytes) : left_(bytes) {}
-  // Sets the number of bytes that `holder` takes, and aborts other holders if this is necessary. Returns false, and
-  // sets the number to 0, if only holders that have waited for a shorter time are left, or if `holder` was aborted.
-  // A holder must set 0 before its destruction.
+  // Sets the number of bytes that `holder` takes. If too few bytes are left, first aborts holders that have waited for
+  // their clients longer than `holder`, the longest wait first. Returns false, and sets the number to 0, if this frees
+  // too few bytes, or if `holder` was aborted. A holder must set 0 before its destruction.
   bool Set(Holder& holder, std::size_t bytes);
 
  private:

@@ -155,8 +155,9 @@ Result<WrittenWorkload> WorkloadWriter::Create(const YurtAppDaemon& daemon, cons
                                                const std::string& remembered, std::stop_token stop) const {
   YAD_TRY(const auto wanted, NewWorkload(daemon, plan));
   const std::string name = StringAt(wanted, {"metadata", "name"});
-  // The pool may already have a workload that the caches do not show. If status lists the pool, its workload's name is
-  // known. But status lists at most 500 pools, so the name from older versions of the operator is also tried.
+  // The pool may already have a workload that the caches do not show. If the workload has the current name, the POST
+  // below fails. Another name is known from status, but status lists at most 500 pools. So the name from older versions
+  // of the operator is also tried.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

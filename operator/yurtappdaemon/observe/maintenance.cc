@@ -17,7 +17,7 @@ const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
 }
 
 // Returns the pools that this event of a Node affects. A Node in maintenance holds the updates of its pool. The event
-// affects the pool if the Node starts or stops holding the updates, or holds them because of another condition.
+// affects the pool if the Node starts or stops holding the updates, or if the condition that causes the hold changes.
 std::vector<std::string> ChangedPools(const Event& node_event) {
   static const MaintenanceProjection kNone;
   const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);

@@ -29,7 +29,7 @@ ReflectorOptions WatchingMaintenance();
 void AddMaintenanceIndex(Store& nodes);
 
 // Returns the daemons to reconcile after an event of a Node. They are the daemons that select the Node's pool, if the
-// Node starts or stops holding the updates of this pool, or holds them because of another condition.
+// Node starts or stops holding the updates of this pool, or if the condition that causes the hold changes.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
 // Returns the pools whose updates a Node in maintenance holds. If the operator lacks the permission to list and watch

@@ -255,8 +255,9 @@ RenderSpec SpecForTarget(const Target& target, const PoolRef& pool, const Origin
 
 struct Examined {
   Assessment assessment;
-  // True if other workloads may share the assessment: the label and the annotation contain the origin, and no repair is
-  // needed. A repair depends on the memo's data about this workload.
+  // True if other workloads may share the assessment: the revision label and the annotation of the workload record its
+  // origin (Origin::as_recorded), and it needs no repair. Whether a repair is written depends on the memo's data about
+  // this workload only.
   bool plain = false;
 };
 
@@ -384,8 +385,9 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // A workload of OpenYurt gets the annotation if it has overrides or replicas of a newer revision. It also gets the
-  // annotation if an undo raised the revision's number, because the label alone could be an outdated label of OpenYurt.
+  // Workloads of this operator always get the annotation. A workload of OpenYurt (rules 0) gets it if it has overrides,
+  // or the replicas of a newer revision. It also gets the annotation if an undo raised the revision's number, because the
+  // label alone could be an outdated label of OpenYurt.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled || to.revision->openyurt_number) {

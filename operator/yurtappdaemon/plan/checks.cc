@@ -31,8 +31,8 @@ bool WasNeverCreated(std::string_view failure, const std::string& job) {
 }
 
 // Returns whether the failed Job began before the current timeout of its check began. The timeout begins again when the
-// pool returns from an outage, and this outage may have killed the Job's pods. The operator creates another Job after
-// the outage, and the failure of this Job counts.
+// pool returns from an outage, which may have killed the Job's pods. So the failure of such a Job does not count. The
+// operator replaces the Job, and only the failure of the new Job counts.
 bool BeganBeforeCheck(const CheckJobState& job, const CheckProgress& progress, WallTime now) {
   return job.ran_for > now - progress.since + kClockError;
 }

@@ -82,8 +82,8 @@ bool UpdatesWorkload(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
 // Returns whether the planned write must keep the live pod template, even if another client has changed it. The next
-// plan repairs this change. The write is either an adoption that does not change the spec, or its change of the spec
-// (from `from` to `to`) does not change the pod template.
+// plan then repairs this change. The write must keep it if it is an adoption that does not change the spec, or a change
+// of the spec (from `from` to `to`) that does not change the pod template.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

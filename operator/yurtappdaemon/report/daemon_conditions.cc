@@ -21,8 +21,8 @@ bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, c
 // Returns whether the server rejects the workloads of pools that do not have updateRevision, for example of new pools,
 // and more pools have failed than maxFailures allows.
 //
-// Returns false while currentRevision is another revision. Otherwise, failures after the rollout would cause a rollback
-// (RolloutInput::all_updated).
+// Returns false while currentRevision is not yet updateRevision, so condition Complete stays True. If Complete became
+// False, failures after the rollout would cause a rollback (RolloutInput::all_updated).
 bool RejectsTooMany(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;

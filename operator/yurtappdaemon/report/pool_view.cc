@@ -217,7 +217,7 @@ class View {
   void SetPhase() {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
-      // scaledFrom shows a new leader that the pool has been healthy on its revision, because the phase does not.
+      // With phase Offline, a new leader knows only from scaledFrom that the pool has been healthy on its revision.
       if (!rolling() && been_healthy_ && state_ != nullptr)
         view_.scaled_from = std::max<std::int64_t>(state_->wanted, 1);
       if (plan_.offline_after_update) {

@@ -27,8 +27,8 @@ constexpr char kBegunGroups[] = "begunGroups";
 constexpr char kCompletedRevision[] = "completedRevision";
 
 // Returns the rank of the pool in the list of pools in status: first unhealthy pools, then Offline pools with reason
-// NoReadyNode, then Ready pools. If the list is truncated, its last entry shows a new leader which phases the omitted
-// pools may have (StatusView::unlisted_have_soaked).
+// NoReadyNode, then Ready pools. If the list is truncated, a new leader concludes from its last entry which phases the
+// omitted pools may have (StatusView::unlisted_have_soaked).
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;

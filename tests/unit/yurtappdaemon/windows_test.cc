@@ -193,7 +193,7 @@ TEST(WindowsTest, DailyWindowOf24HoursIsClosedForAnHourWhenTheClockIsSetBack) {
 }
 
 // The clock of Apia went from the end of Thursday, 2011-12-29, to Saturday 00:00 at 2011-12-30T10:00:00Z.
-TEST(WindowsTest, WindowOnADayThatItsZoneSkipsOpensAtTheChange) {
+TEST(WindowsTest, WindowOnASkippedDayOpensAtTheClockChange) {
   const std::vector<UpdateWindow> friday = {Window(20, 0, hours(3), "Pacific/Apia", kFri)};
   EXPECT_EQ(NextOpening(friday, "2011-12-29T00:00:00Z"), "2011-12-30T10:00:00Z (Sat 00:00 Pacific/Apia)");
   EXPECT_TRUE(IsOpen(friday, "2011-12-30T12:59:59Z"));
