@@ -386,8 +386,8 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
   // Workloads of this operator always get the annotation. A workload of OpenYurt (rules 0) gets it if it has overrides,
-  // or the replicas of a newer revision. It also gets the annotation if an undo raised the revision's number, because the
-  // label alone could be an outdated label of OpenYurt.
+  // or the replicas of a newer revision. It also gets the annotation if an undo raised the revision's number, because
+  // the label alone could be an outdated label of OpenYurt.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled || to.revision->openyurt_number) {

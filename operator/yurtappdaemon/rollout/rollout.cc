@@ -127,8 +127,8 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
-    // If a pool has soaked and is no longer on the target, the pool itself (for example its taints) has changed since its
-    // update. It may be overdue because of this change, so it does not count as failed.
+    // If a pool has soaked and is no longer on the target, the pool itself (for example its taints) has changed since
+    // its update. It may be overdue because of this change, so it does not count as failed.
     const bool failed_on_target =
         pool.overdue && pool.updated && (pool.on_target || !pool.soaked) && !IsPastRollout(pool);
     return failed_on_target && !(pool.offline_after_update && out_.outage());
