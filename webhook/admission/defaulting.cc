@@ -47,7 +47,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* own = Find(*workload, {"selector"});
     if (!Missing(own) && (!own->is_object() || Alike(*own, *parsed))) continue;
     Add(std::string("/spec/workloadTemplate/") + TemplateField(kind) + "/spec/selector", *selector, result.patch);
-    // The webhook, and not the user, has set the stored selector, so no warning is needed.
+    // No warning if the stored object has the same selector: the webhook has set it, and not the user.
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {

@@ -170,9 +170,10 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     ForgetRollout(meta, patch);
-    // This patch replaces the number that OpenYurt set. An annotation keeps OpenYurt's number, because OriginOf may need
-    // it to find the revision from which a workload of OpenYurt was rendered. But an earlier version of this operator
-    // raised numbers without the annotation, so after the first status of this operator, the number may be its own.
+    // This patch replaces the number that OpenYurt set. An annotation keeps OpenYurt's number, because OriginOf may
+    // need it to find the revision from which a workload of OpenYurt was rendered. But an earlier version of this
+    // operator raised numbers without the annotation, so after the first status of this operator, the number may be its
+    // own.
     const bool was_raised = StatusView(daemon.status).is_ours() && WasRaised(revision, revisions);
     if (ProjectionOf<RevisionProjection>(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =

@@ -256,8 +256,8 @@ RenderSpec SpecForTarget(const Target& target, const PoolRef& pool, const Origin
 struct Examined {
   Assessment assessment;
   // True if other workloads may share the assessment: the revision label and the annotation of the workload record its
-  // origin (Origin::as_recorded), and it needs no repair. Whether a repair is written depends on the memo's data about
-  // this workload only.
+  // origin (Origin::as_recorded), and it needs no repair. Repairs are not shared, because they depend on the memo's
+  // data about this workload.
   bool plain = false;
 };
 

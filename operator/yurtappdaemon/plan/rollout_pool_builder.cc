@@ -48,7 +48,8 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
-  // The workload may be newer than the list in status, so it might not have soaked.
+  // The workload may have been updated after status.pools was written, or less than minReadySeconds ago. Then it might
+  // not have soaked, although the list omits its pool.
   const bool is_new = record != nullptr && record->at + std::max(strategy.min_ready, kStatusLag) > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;

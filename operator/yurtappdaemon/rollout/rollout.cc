@@ -411,9 +411,10 @@ class RolloutDecider {
           [&](std::size_t i) { return wanted(i) && !IsRetry(in_.pools[i]) && (online_done || !in_.pools[i].offline); });
   }
 
-  // Returns whether the failed update of the pool may be retried. If failures have stopped the rollout, rejected
-  // updates are retried only if the rollout would continue without the rejections. The retry shows whether their cause
-  // is gone.
+  // Returns whether the failed update of the pool may be retried. A pool that has changed after it was updated to the
+  // target is always retried. Otherwise, after too many failures, only rejected updates of online pools are retried,
+  // and only if the other failures alone would not stop the rollout. The retry shows whether the cause of the
+  // rejections is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnTarget(pool)) return true;

@@ -277,7 +277,8 @@ TEST_F(ReflectorTest, IdleWatchThatIsCutIsResumedAndDoesNotCountAsAFailure) {
   EXPECT_GT(since(), 0) << "a watch that hung has failed";
 }
 
-// For example, etcd was restored from a backup, and the watches begin at a version that the server has not reached.
+// Watches may receive no events because etcd was restored from a backup, and the server has not reached their
+// resourceVersion yet. The list finds this.
 TEST_F(ReflectorTest, ListFollowsTenMinutesOfCutWatchesWithoutEvents) {
   const Error cut{Reason::kTransport, "the connection broke", 0, {}, {}};
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");

@@ -386,7 +386,7 @@ TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
   EXPECT_TRUE(SameObject(WorkloadSchema(), added, again));
 }
 
-TEST(MergeTest, KeepsTheServersValueIfTheTemplateNeverSetOne) {
+TEST(MergeTest, AnEmptyValueKeepsALiveValueThatIsTheDefaultOrThatAnotherClientSet) {
   // The live value is the server's default. A write that removes it would change nothing.
   EXPECT_EQ(ThreeWayMerge(Pod(R"({"dnsPolicy":"ClusterFirst"})"), Pod(R"({"dnsPolicy":""})"),
                           Pod(R"({"dnsPolicy":"ClusterFirst"})")),
