@@ -195,7 +195,8 @@ backquotes.
 {{- end -}}
 
 {{/*
-The renewal of the certificate is overdue this number of seconds before its expiry. It is due at twice this number.
+A time in seconds. If a certificate has less than this time left, its renewal is overdue (alert
+YurtAppDaemonWebhookCertificateExpires). The certificate should be renewed when twice this time is left.
 */}}
 {{- define "yad.certificateSecondsLeft" -}}
 {{- $mode := include "yad.certificateMode" . -}}

@@ -11,9 +11,10 @@ NodePools are cluster-scoped.
 {{- end -}}
 
 {{/*
-The mode that replaces Auto in an upgrade from an older chart, whose default was Disabled: the mode of the live
-Deployment. So an upgrade does not begin to write to Nodes. Empty for newer releases, whose Deployments have an
-annotation with the value of the mode. If the Deployment is lost, the permissions of the operator show its mode.
+The mode that replaces Auto, or empty. The default of older charts was Disabled, and an upgrade must not begin to write
+to Nodes. So the live Deployment's mode (Disabled or Auto) stays if this Deployment has no annotation
+nodepool-controller (an older chart made it), or if the annotation is `kept` (an earlier upgrade kept the mode). With
+any other value, Auto applies. If an upgrade finds no Deployment, the permissions of the operator show its mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
 {{- $deployment := include "yad.deploymentBefore" . | fromYaml -}}
