@@ -108,7 +108,10 @@ lease_is() { # NODE PHASE; "" for a node that is not leased
 runs_on() { # POD NODE
   [ "$(kubectl get pod "$1" -o jsonpath='{.spec.nodeName} {.status.phase}')" = "$2 Running" ]
 }
-waits_for_node() { kubectl get pod "$1" -o json | jq -e 'any(.status.conditions[]?; .reason == "Unschedulable")'; }
+# The Event stays when the pod runs, which may be a moment later.
+has_waited_for_node() {
+  kubectl get events --field-selector "involvedObject.name=$1,reason=WaitingForNode" -o name | grep .
+}
 
 offline_pools_are() { [ "$(kubectl get yurtappdaemon "$1" -o jsonpath='{.status.offlinePools}')" = "$2" ]; }
 

@@ -343,7 +343,7 @@ items:
     terminationGracePeriodSeconds: 0
     containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
 YAML
-seen "the pod waits for a node" waits_for_node night-report
+seen "the operator has found a node for the waiting pod" has_waited_for_node night-report
 seen "the pod runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
 seen "the lease shows that the node is in use" lease_is spare-1 InUse
 seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
