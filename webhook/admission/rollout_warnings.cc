@@ -146,7 +146,7 @@ void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* befo
   if (to_all) {
     Warnings(out).Add(
         "spec.updateStrategy.type",
-        "All rolls out the template, which has failed and was rolled back, to all pools together: " + undo_first);
+        "All rolls out the template, which has failed and was rolled back, to all pools at once: " + undo_first);
     return;
   }
   Warnings(out).Add(TemplatePath(daemon.kind),
