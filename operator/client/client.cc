@@ -136,7 +136,10 @@ struct Client::Impl {
       }
       // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
       // before the lease is released.
-      if (write != nullptr && write->allowed) request.grace_after_stop = kWriteGrace;
+      if (write != nullptr && write->allowed) {
+        request.grace_after_stop = kWriteGrace;
+        request.may_send = write->allowed;
+      }
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
       const HttpResponse* head = answer ? &head_of(*answer) : nullptr;

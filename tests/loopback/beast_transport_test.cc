@@ -209,6 +209,27 @@ TEST_P(BeastTransportTest, StopEndsAConnectInSpiteOfTheGracePeriod) {
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }
 
+// Another replica may become the leader while the connection is made.
+TEST_P(BeastTransportTest, RequestThatMayNoLongerBeSentIsNotWrittenToANewOrAPooledConnection) {
+  TestServer server(Tls(), AnswerOk);
+  auto transport = Make(For(server));
+  HttpRequest request = Post("{}");
+  for (int i = 0; i < 2; ++i) {
+    int connections = -1;
+    request.may_send = [&] {
+      connections = server.connections();
+      return false;
+    };
+    const Result<HttpResponse> rejected = transport->Send(request, {});
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().reason, Reason::kCancelled);
+    EXPECT_EQ(connections, i + 1) << "the last check is after the connection is made";
+    request.may_send = [] { return true; };
+    ASSERT_TRUE(transport->Send(request, {}));
+  }
+  EXPECT_EQ(server.requests().size(), 2U);
+}
+
 TEST_P(BeastTransportTest, NoNameIsResolvedAfterAStop) {
   std::stop_source stop;
   stop.request_stop();

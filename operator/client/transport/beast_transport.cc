@@ -211,6 +211,9 @@ Status Exchange::Start(const HttpRequest& request) {
     // The first attempt may use a pooled connection, unless the request opens a stream. The second attempt uses a new
     // connection, because all pooled connections are closed if the server has restarted.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
+    if (request.may_send && !request.may_send()) {
+      return Fail(Reason::kCancelled, what_ + ": cancelled, because this process may no longer send it");
+    }
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);

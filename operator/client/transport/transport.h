@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -23,6 +24,10 @@ struct HttpRequest {
   std::chrono::milliseconds timeout{30'000};      // maximum time without a byte from the server
   std::size_t max_answer = 64u << 20;             // maximum length of the response's body; does not apply to streams
   std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request in progress may take this much longer
+  // Called immediately before the request is written to a connection, because a new connection may have taken seconds.
+  // If it returns false, the request is not sent. If it is empty, the request is sent. Only the Beast transport calls
+  // it.
+  std::function<bool()> may_send = {};
 };
 
 struct HttpResponse {
@@ -61,7 +66,8 @@ inline std::string TimeoutText(std::chrono::milliseconds time) {
 // - kTransport if there is no response;
 // - kTooLarge if the body of the response is longer than `max_answer`;
 // - kCancelled if `stop` fires and no response arrives within the request's `grace_after_stop`. A request that the
-//   server has certainly not received may fail sooner. In both cases, its connection is closed.
+//   server has certainly not received may fail sooner. In both cases, its connection is closed;
+// - kCancelled if the request's `may_send` returns false.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
