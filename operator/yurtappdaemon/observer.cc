@@ -17,7 +17,7 @@
 #include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/assess.h"
-#include "operator/yurtappdaemon/plan/service_reader.h"
+#include "operator/yurtappdaemon/plan/services.h"
 
 namespace yad {
 namespace {
@@ -27,15 +27,8 @@ constexpr Duration kCachePoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
 bool IsTemporary(const Error& error) {
-  switch (error.reason) {
-    case Reason::kNotFound:
-    case Reason::kConflict:
-    case Reason::kCancelled:
-    case Reason::kUnauthorized:
-      return true;
-    default:
-      return IsTransient(error);
-  }
+  return error.reason == Reason::kNotFound || error.reason == Reason::kConflict || error.reason == Reason::kCancelled ||
+         error.reason == Reason::kUnauthorized || IsTransient(error);
 }
 
 std::set<std::string> RevisionLabels(const std::vector<WorkloadRef>& workloads) {
@@ -155,8 +148,7 @@ Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state,
   return state.history.ClaimOrphans(daemon, orphaned, stop);
 }
 
-bool Observer::ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze,
-                         PoolMaintenance& maintenance) const {
+bool Observer::ReadGates(Snapshot& snapshot) const {
   // If a gate can't be read, no update starts, as in a freeze.
   const auto unknown = [](const char* question, const Error& error) {
     return Freeze{question + error.message, std::nullopt, /*known=*/false};
@@ -164,22 +156,20 @@ bool Observer::ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& fre
   if (stores_.freeze != nullptr) {
     auto read = ReadFreeze(*stores_.freeze, no_freeze_, clock_);
     if (!read && stores_.freeze->last_error().empty()) return false;
-    freeze = read ? *std::move(read) : unknown("whether updates are frozen: ", read.error());
+    snapshot.freeze = read ? *std::move(read) : unknown("whether updates are frozen: ", read.error());
   }
-  if (stores_.nodes == nullptr || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return true;
+  if (stores_.nodes == nullptr || snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return true;
   auto read = ReadMaintenance(*stores_.nodes, no_nodes_, clock_.Now());
   if (!read && stores_.nodes->last_error().empty()) return false;
   if (read) {
-    maintenance = *std::move(read);
-  } else if (!freeze) {
-    freeze = unknown("whether nodes are in maintenance: ", read.error());
+    snapshot.maintenance = *std::move(read);
+  } else if (!snapshot.freeze) {
+    snapshot.freeze = unknown("whether nodes are in maintenance: ", read.error());
   }
   return true;
 }
 
-Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
-  Snapshot snapshot;
-  snapshot.daemon = std::move(daemon);
+Status Observer::ReadCaches(Snapshot& snapshot) const {
   const YurtAppDaemon& wanted = snapshot.daemon;
   const Store& store = stores_.WorkloadsOf(wanted.kind);
   YAD_TRY(auto pools, stores_.pools.List());
@@ -194,7 +184,31 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
             [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
   for (ObjectPtr& object : workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
   for (ObjectPtr& object : orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
-  return snapshot;
+  return {};
+}
+
+Result<bool> Observer::ReadServices(const RevisionHistory::State& revisions, const Json& previous,
+                                    Snapshot& snapshot) const {
+  const auto pools = StatusView(previous).pools();
+  const bool had =
+      std::any_of(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !pool.service().empty(); }) ||
+      std::any_of(revisions.all.begin(), revisions.all.end(),
+                  [](const ObjectPtr& revision) { return ProjectionOf<RevisionProjection>(revision).has_service; });
+  const bool needed = NeedsServices(snapshot);
+  Informer* const informer = stores_.services;
+  if (informer == nullptr || (!needed && !had)) return true;
+  informer->Demand();
+  if (!informer->synced()) {
+    const std::string error = informer->last_error();
+    if (error.empty()) return false;
+    if (!needed) return true;  // No revision in use has a Service template.
+    // A missing permission is an error to report. Other errors may be temporary.
+    if (error.find("Forbidden") == std::string::npos) return false;
+    return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
+  }
+  YAD_TRY(const auto services, ControlledObjects(informer->store(), snapshot.daemon.meta));
+  for (const ObjectPtr& object : services) snapshot.services.push_back({object, object->meta().Label(kPoolNameLabel)});
+  return true;
 }
 
 // If no check is a Job, the operator does not watch Jobs, and may lack the permission to read them. So the Jobs are
@@ -275,29 +289,28 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   YAD_TRY_VOID(ConfirmSpecIsComplete(client_, events_, stored, object, state.known_spec, stop));
   auto daemon = ParseYurtAppDaemon(std::move(object));
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
-  std::optional<Freeze> freeze;
-  PoolMaintenance maintenance;
-  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kCachePoll};
-  YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
+  Observation seen;
+  Snapshot& snapshot = seen.snapshot;
+  snapshot.daemon = *std::move(daemon);
+  if (!ReadGates(snapshot)) return NotReady{kCachePoll};
+  YAD_TRY(const auto other_kind, FindOtherKind(snapshot.daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
-  YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
-  auto revisions = state.history.Sync(*daemon, stop);
+  YAD_TRY_VOID(ClaimRevisions(snapshot.daemon, state, stop));
+  auto revisions = state.history.Sync(snapshot.daemon, stop);
   if (!revisions) {
     if (IsTemporary(revisions.error())) return Fail(revisions.error());
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
-  Observation seen;
-  Snapshot& snapshot = seen.snapshot;
   seen.revisions = *std::move(revisions);
   seen.written_status = state.written_status.is_null() ? nullptr : &state.written_status;
-  YAD_TRY(snapshot, ReadCaches(*std::move(daemon)));
+  YAD_TRY_VOID(ReadCaches(snapshot));
   YAD_TRY_VOID(FindRevisions(snapshot, state.history, seen.revisions, stop));
   YAD_TRY(const bool confirmed, ConfirmStatus(snapshot, state, stop));
   if (!confirmed) return NotReady{};
 
   const Json& previous = seen.previous();
-  const auto services = ReadServices(stores_.services, seen.revisions, previous, snapshot);
+  const auto services = ReadServices(seen.revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services) return NotReady{stores_.services->last_error().empty() ? kCachePoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
@@ -310,8 +323,6 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   }
   snapshot.image_volumes = image_volumes_.Known();
   snapshot.now = clock_.WallNow();
-  snapshot.freeze = std::move(freeze);
-  snapshot.maintenance = std::move(maintenance);
   RestoreState(StatusView(previous), state, snapshot);
   return seen;
 }

@@ -78,8 +78,14 @@ class Observer {
   void ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
   // Reads whether a freeze stops all updates, and which pools wait because of a condition of one of their Nodes.
   // Returns false until the first reads have succeeded or failed.
-  bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
-  Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
+  bool ReadGates(Snapshot& snapshot) const;
+  Status ReadCaches(Snapshot& snapshot) const;
+  // Reads the Services if the daemon's revisions or its last status (`previous`) have a Service. For other daemons, the
+  // operator does not need the permission to read Services. Returns:
+  // - true: the Services were read, or are not needed
+  // - false: the first list is in progress, or its failure may be temporary. The caller starts the reconcile again.
+  // - an error: the read is forbidden
+  Result<bool> ReadServices(const RevisionHistory::State& revisions, const Json& previous, Snapshot& snapshot) const;
   // Reads the daemon from the server before a process restores the state of an unfinished rollout from status. Returns
   // false if the cached daemon may have been outdated. The cache then has the daemon of the server.
   Result<bool> ConfirmStatus(const Snapshot& snapshot, DaemonState& state, std::stop_token stop) const;

@@ -19,13 +19,12 @@ constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 
 // Finds the workloads whose pools were deleted together with the CRD of NodePools. Sets facts.lost and facts.recreated.
-Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const Plan& plan, RemovalFacts& facts,
-                               std::stop_token stop) {
+Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const std::vector<WorkloadRef>& to_remove,
+                               RemovalFacts& facts, std::stop_token stop) {
   std::vector<const ObjectMeta*> may_be_lost;
-  for (const Removal& removal : plan.removals) {
-    if (removal.kept) continue;
-    const ObjectMeta& workload = removal.workload.object->meta();
-    const auto pool = pools.Get({"", removal.workload.pool});
+  for (const WorkloadRef& removed : to_remove) {
+    const ObjectMeta& workload = removed.object->meta();
+    const auto pool = pools.Get({"", removed.pool});
     if (!pool && pool.error().reason != Reason::kNotFound) return Fail(pool.error());
     // Ignores pools that are older than their workload, because they were not deleted. A younger pool was created
     // again, perhaps without the labels that a user had set. Timestamps can be compared as strings (see
@@ -45,16 +44,13 @@ Status FindPoolsDeletedWithCrd(Client& client, const Store& pools, const Plan& p
 }  // namespace
 
 Status RemovalGate::BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const {
-  std::vector<WorkloadRef> to_remove;
-  for (const Removal& removal : plan.removals) {
-    if (!removal.kept) to_remove.push_back(removal.workload);
-  }
+  const std::vector<WorkloadRef> to_remove = RemovedWorkloads(plan);
   if (to_remove.empty()) {
     memory.token.clear();
     return {};
   }
   RemovalFacts facts{limit_, {}, {}};
-  YAD_TRY_VOID(FindPoolsDeletedWithCrd(client_, pools_, plan, facts, stop));
+  YAD_TRY_VOID(FindPoolsDeletedWithCrd(client_, pools_, to_remove, facts, stop));
   const SteadyTime now = clock_.Now();
   if (std::string token = RemovalToken(to_remove); token != memory.token) {
     memory.token = std::move(token);

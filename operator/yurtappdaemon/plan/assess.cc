@@ -39,10 +39,14 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
   return ToleratedTaints(live, ListAt(revision.workload_template, {"spec", "template", "spec", "tolerations"}).size());
 }
 
-struct RecordedInputs {
+struct InputsOfLive {
   RenderInputs inputs;
-  bool guessed = false;  // this operator wrote the workload, but without a valid annotation; the overrides are unknown
-  bool written = false;  // the inputs were read from the annotation
+  bool recorded = false;  // the inputs were read from the annotation
+
+  // True if this operator wrote the workload, but without a valid annotation. The overrides are unknown.
+  bool guessed() const { return !recorded && inputs.rules > 0; }
+  // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
+  bool of_openyurt() const { return !recorded && inputs.rules == 0; }
 };
 
 // Sets the inputs that are only for workloads of OpenYurt. OpenYurt kept these values of the live pod template at each
@@ -53,12 +57,12 @@ void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.pull_policies = PullPoliciesOf(live);
 }
 
-RecordedInputs InputsOf(const Json& live) {
+InputsOfLive ReadInputs(const Json& live) {
   const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
   if (!annotation.empty()) {
     if (auto inputs = ParseRenderInputs(annotation)) {
       if (inputs->rules == 0) ReadRulesOfOpenYurt(live, *inputs);
-      return {*std::move(inputs), false, true};
+      return {*std::move(inputs), true};
     }
   }
   // Without the annotation, a revision label in the pod template shows that OpenYurt created the workload. Otherwise,
@@ -66,9 +70,8 @@ RecordedInputs InputsOf(const Json& live) {
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
-  const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
-  if (!ours) ReadRulesOfOpenYurt(live, inputs);
-  return {std::move(inputs), ours, false};
+  if (labels != nullptr && labels->contains(kRevisionLabel)) ReadRulesOfOpenYurt(live, inputs);
+  return {std::move(inputs), false};
 }
 
 // The spec from which the live workload was rendered.
@@ -91,33 +94,25 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
 }
 
 // Renders the revisions from which a workload may have been rendered.
-class Candidates {
- public:
-  Candidates(const PoolRef& pool, const WorkloadRef& workload, const Json& live)
-      : pool_(pool), workload_(workload), live_(live), recorded_(InputsOf(live)) {}
+struct Candidates {
+  const PoolRef& pool;
+  const WorkloadRef& workload;
+  const Json& live;
+  const InputsOfLive made = ReadInputs(live);
 
-  const RecordedInputs& recorded() const { return recorded_; }
-  // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
-  bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
   // Returns the origin that the workload has if it was rendered from `revision`. If `with_overrides` is true, applies
   // the overrides of the revision, although the workload has no annotation that records overrides.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
-    Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
-    if (recorded_.guessed || with_overrides)
-      origin.spec.inputs.overrides = InputsFor(revision->content, pool_.pool()).overrides;
-    if (of_openyurt()) origin.spec.inputs.tolerations = TaintsBehindTemplate(live_, revision->content);
-    if (auto rendered = RenderWorkload(origin.spec, workload_.pool)) {
-      origin.intact = IsMerged(*rendered, live_);
+    Origin origin{{revision, made.inputs}, std::nullopt, false, false};
+    if (made.guessed() || with_overrides)
+      origin.spec.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (made.of_openyurt()) origin.spec.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+    if (auto rendered = RenderWorkload(origin.spec, workload.pool)) {
+      origin.intact = IsMerged(*rendered, live);
       origin.rendered = *std::move(rendered);
     }
     return origin;
   }
-
- private:
-  const PoolRef& pool_;
-  const WorkloadRef& workload_;
-  const Json& live_;
-  const RecordedInputs recorded_;
 };
 
 // Returns the origin of a workload that OpenYurt wrote. `named` is the origin if the workload's label is correct.
@@ -131,8 +126,7 @@ class Candidates {
 // revision of OpenYurt, because OpenYurt updates all pools together, or the label's revision if it is newer. An undo
 // raises the number of a revision, so OpenYurt's numbers are compared. Older versions of this operator did not store
 // them, so a revision after currentRevision without a stored number does not count as OpenYurt's newest.
-Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Candidates& candidates,
-                        const Origin& named) {
+Origin OriginOfOpenYurt(const Snapshot& snapshot, const Candidates& candidates, const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
   std::stable_sort(revisions.begin(), revisions.end(),
                    [](const RevisionPtr& a, const RevisionPtr& b) { return a->first_number() > b->first_number(); });
@@ -149,7 +143,7 @@ Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Can
   };
   for (const RevisionPtr& revision : revisions) {
     offer(revision == label ? named : candidates.MadeBy(revision));
-    if (HasOverrides(revision, pool)) offer(candidates.MadeBy(revision, true));
+    if (HasOverrides(revision, candidates.pool)) offer(candidates.MadeBy(revision, true));
   }
   return best;
 }
@@ -166,19 +160,19 @@ Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Can
 //   the old revision. Another origin would cause an endless series of updates.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
-  const Candidates candidates(pool, workload, live);
-  Origin named{{nullptr, candidates.recorded().inputs}, std::nullopt, false, false};
+  const Candidates candidates{pool, workload, live};
+  Origin named{{nullptr, candidates.made.inputs}, std::nullopt, false, false};
   const std::string& label = workload.object->meta().Label(kRevisionLabel);
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision->label == label) named = candidates.MadeBy(revision);
   }
-  named.as_recorded = !candidates.recorded().guessed;
+  named.as_recorded = !candidates.made.guessed();
   if (named.rendered && !named.intact) {
     const MergeChanges changes = ChangesOfMerge(live, Repaired(named, live, snapshot.daemon));
     if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), changes.digest))
       return named;
   }
-  if (candidates.of_openyurt()) return OriginOfOpenYurt(snapshot, pool, candidates, named);
+  if (candidates.made.of_openyurt()) return OriginOfOpenYurt(snapshot, candidates, named);
   if (named.intact) return named;
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.spec.revision) continue;
@@ -209,7 +203,8 @@ void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
 
 // Returns the spec that renders the workload's own revision for the pool as it is now. Returns nullopt if the pod
 // template would not change, because other changes wait for the next revision.
-std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
+std::optional<RenderSpec> Adapted(const Origin& origin, const PoolRef& pool) {
+  const RenderSpec& from = origin.spec;
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
@@ -289,7 +284,7 @@ Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& 
   assessment.on_target = updates || difference == Difference::kNone;
   assessment.to = updates ? for_target : assessment.from;
   if (!assessment.on_target) {
-    assessment.adapted = Adapted(assessment.from, origin, pool);
+    assessment.adapted = Adapted(origin, pool);
     assessment.scaled = Scaled(origin, *wanted);
     assessment.for_target = std::move(for_target);
   }

@@ -142,26 +142,14 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   return record;
 }
 
-// Decides whether a new workload belongs to a joining pool: a pool that status does not list.
-class Joining {
- public:
-  explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
-  bool operator()(const std::string& pool) {
-    if (!listed_) {
-      listed_.emplace();
-      for (const Json& name : ListAt(snapshot_.daemon.status, {"nodepools"})) {
-        if (name.is_string()) listed_->insert(name.get<std::string>());
-      }
-    }
-    // A truncated list in status may omit a pool that is not new. In this case, `health` contains the pool.
-    const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
-    return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
-  }
-
- private:
-  const Snapshot& snapshot_;
-  std::optional<std::set<std::string, std::less<>>> listed_;
-};
+// Returns whether a new workload belongs to a joining pool: a pool that status does not list.
+bool IsJoining(const Snapshot& snapshot, const std::string& pool) {
+  const Json& listed = ListAt(snapshot.daemon.status, {"nodepools"});
+  if (std::find(listed.begin(), listed.end(), Json(pool)) != listed.end()) return false;
+  // A truncated list in status may omit a pool that is not new. In this case, `health` contains the pool.
+  const bool truncated = StatusView(snapshot.daemon.status).pools_truncated();
+  return !(truncated && snapshot.health != nullptr && snapshot.health->contains(pool));
+}
 
 // Applies the decision about one pool to its plan.
 void Follow(const Snapshot& snapshot, const Target& target, const RolloutDecision::Pool& decided,
@@ -250,7 +238,6 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
   if (groups.percent_groups != snapshot.update->percent_groups && StartsUpdate(snapshot, input, decision))
     plan.rollout->percent_groups = groups.percent_groups;
-  Joining joins(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
@@ -273,20 +260,22 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
     // In the first rollout, all pools are new, so no pool counts as joining. Otherwise, their health would be ignored,
     // and nothing would show whether the revision works.
     entry.record->created = true;
-    entry.record->joining = entry.health.joins |= snapshot.current != nullptr && joins(entry.pool);
+    entry.record->joining = entry.health.joins |= snapshot.current != nullptr && IsJoining(snapshot, entry.pool);
   }
 }
 
-// Returns the names of the DaemonSets that are still needed. If a gate can't be read, the pulls of this update
+// Plans the deletion of the DaemonSets that no update needs any more. If a gate can't be read, the pulls of this update
 // continue.
-std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& plan) {
-  std::set<std::string> needed;
+void PlanPrefetchRemovals(const Snapshot& snapshot, Plan& plan) {
+  std::set<std::string_view> needed;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     const PoolPrefetch& prefetch = plan.pools[i].prefetch;
     const bool chosen = plan.rollout && plan.rollout->decision.pools[i].prefetch;
     if (prefetch.current && (chosen || prefetch.ends || IsGateUnknown(snapshot))) needed.insert(prefetch.name);
   }
-  return needed;
+  for (const auto& [name, daemon_set] : snapshot.prefetches) {
+    if (!needed.contains(name) && !daemon_set.object->meta().deleting()) plan.outdated_prefetches.push_back(daemon_set);
+  }
 }
 
 // Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted is preferred, then the
@@ -378,16 +367,10 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Target& target, const
 // Returns whether the pool waits at a gate, or because of spec.paused and not because failures have stopped the
 // rollout.
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
-  switch (entry.waiting_for) {
-    case WaitingFor::kFreeze:
-      return !snapshot.freeze || !snapshot.freeze->delays_replicas;
-    case WaitingFor::kHold:
-    case WaitingFor::kWindow:
-    case WaitingFor::kPrefetch:
-      return true;
-    default:
-      return entry.waiting_for == WaitingFor::kPause && snapshot.daemon.paused;
-  }
+  const WaitingFor reason = entry.waiting_for;
+  if (reason == WaitingFor::kFreeze) return !snapshot.freeze || !snapshot.freeze->delays_replicas;
+  if (reason == WaitingFor::kPause) return snapshot.daemon.paused;
+  return reason == WaitingFor::kHold || reason == WaitingFor::kWindow || reason == WaitingFor::kPrefetch;
 }
 
 // If the pool's update waits at a gate, plans a write of only the target's replicas. Gates do not delay replicas.
@@ -456,7 +439,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   if ((snapshot.freeze && !snapshot.freeze->known) || !snapshot.jobs_error.empty() ||
       !snapshot.prefetch_error.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kUnreadableRetry);
-  plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
+  PlanPrefetchRemovals(snapshot, plan);
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

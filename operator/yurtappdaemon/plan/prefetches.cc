@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/plan/prefetches.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "operator/base/join.h"
 
@@ -94,14 +95,6 @@ PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
     ApplyTimeout(rejected->second.since, prefetch);
   }
   return prefetch;
-}
-
-std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed) {
-  std::vector<PrefetchRef> outdated;
-  for (const auto& [name, daemon_set] : snapshot.prefetches) {
-    if (!needed.contains(name) && !daemon_set.object->meta().deleting()) outdated.push_back(daemon_set);
-  }
-  return outdated;
 }
 
 }  // namespace yad

@@ -6,10 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "operator/workload/prefetch.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -66,9 +64,6 @@ class Prefetches {
 
 // Returns PrefetchPods for the update. Fails as Render does.
 Result<Json> PodsOf(const PrefetchedUpdate& update);
-
-// Returns the DaemonSets to delete: those that are not in `needed` and are not being deleted yet.
-std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed);
 
 }  // namespace yad
 

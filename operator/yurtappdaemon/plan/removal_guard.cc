@@ -1,13 +1,14 @@
 #include "operator/yurtappdaemon/plan/removal_guard.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
+#include "operator/base/number.h"
 
 namespace yad {
 namespace {
@@ -18,6 +19,12 @@ std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
   std::set<std::string> pools;
   for (const WorkloadRef& workload : workloads) pools.insert(workload.pool);
   return pools;
+}
+
+std::set<std::string> UidsOf(const std::vector<WorkloadRef>& workloads) {
+  std::set<std::string> uids;
+  for (const WorkloadRef& workload : workloads) uids.insert(workload.object->meta().uid);
+  return uids;
 }
 
 // Returns the number of the daemon's pools that have workloads, including the pools whose workloads will be removed.
@@ -80,59 +87,54 @@ std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalF
 }  // namespace
 
 Result<IntOrPercent> ParseRemovalLimit(const std::string& text) {
-  IntOrPercent limit;
-  limit.percent = text.ends_with('%');
-  const char* end = text.data() + text.size() - (limit.percent ? 1 : 0);
-  const auto [at, error] = std::from_chars(text.data(), end, limit.value);
-  const int most = limit.percent ? 100 : kMostRemovals;
-  if (error != std::errc() || at != end || limit.value < 0 || limit.value > most) {
+  const bool percent = text.ends_with('%');
+  const auto value = ParseNumber<int>(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0)));
+  if (!value || *value < 0 || *value > (percent ? 100 : kMostRemovals)) {
     return Fail(Reason::kInvalid,
                 "must be a number from 0 to 1000000, or a percentage from 0% to 100%; it is \"" + text + "\"");
   }
-  return limit;
+  return IntOrPercent{*value, percent};
+}
+
+std::vector<WorkloadRef> RemovedWorkloads(const Plan& plan) {
+  std::vector<WorkloadRef> workloads;
+  for (const Removal& removal : plan.removals) {
+    if (!removal.kept) workloads.push_back(removal.workload);
+  }
+  return workloads;
 }
 
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads) {
-  std::set<std::string> uids;
-  for (const WorkloadRef& workload : workloads) uids.insert(workload.object->meta().uid);
   std::uint64_t hash = Fnv1a64("");
-  for (const std::string& uid : uids) hash = Fnv1a64(",", Fnv1a64(uid, hash));
+  for (const std::string& uid : UidsOf(workloads)) hash = Fnv1a64(",", Fnv1a64(uid, hash));
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;
 }
 
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan) {
-  std::vector<WorkloadRef> candidates;
-  for (const Removal& removal : plan.removals) {
-    if (!removal.kept) candidates.push_back(removal.workload);
-  }
+  const std::vector<WorkloadRef> candidates = RemovedWorkloads(plan);
   if (candidates.empty() || (!facts.limit && facts.lost.empty())) return;
   const std::size_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
   // The token is for all blocked workloads, including those that were already annotated before a crash.
   const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates, allowed).first;
-  std::set<std::string> postponed;
-  if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
-    std::set<std::string> mark;
-    for (const WorkloadRef& workload : all_blocked) mark.insert(workload.object->meta().uid);
-    for (Removal& removal : plan.removals) {
-      if (mark.contains(removal.workload.object->meta().uid)) removal.mark = allowed;
-    }
-    return;
-  }
+  const bool approved = !all_blocked.empty() && RemovalToken(all_blocked) == allowed;
+  const std::set<std::string> approved_uids = approved ? UidsOf(all_blocked) : std::set<std::string>();
   std::vector<WorkloadRef> rest;  // workloads whose removal is not allowed by a token
   for (Removal& removal : plan.removals) {
     if (removal.kept) continue;
-    const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
-    if (mark.empty() || mark != allowed) {
-      rest.push_back(removal.workload);
-    } else {
-      // The cached annotation may be stale. With the mark, LiveChecks also reads the annotation from the server.
+    const ObjectMeta& meta = removal.workload.object->meta();
+    const std::string& mark = meta.Annotation(kRemovalAllowedAnnotation);
+    if (approved ? approved_uids.contains(meta.uid) : !mark.empty() && mark == allowed) {
+      // A cached annotation may be stale. With the mark, LiveChecks also reads the annotation from the server.
       removal.mark = allowed;
+    } else {
+      rest.push_back(removal.workload);
     }
   }
+  if (approved) return;
   auto [blocked, reason] = BlockedWorkloads(facts, pools, rest, allowed);
   if (!facts.settled) {
     // If there is a limit, no removal starts before the set of removals is settled, because each removal may be the
@@ -144,7 +146,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     plan.postponed.token = RemovalToken(plan.postponed.workloads);
     plan.postponed.message = Message(daemon, facts, reason, pools, plan.postponed);
   }
-  for (const WorkloadRef& workload : plan.postponed.workloads) postponed.insert(workload.object->meta().uid);
+  const std::set<std::string> postponed = UidsOf(plan.postponed.workloads);
   std::erase_if(plan.removals, [&](const Removal& removal) {
     return !removal.kept && postponed.contains(removal.workload.object->meta().uid);
   });

@@ -31,12 +31,15 @@ struct RemovalFacts {
   bool settled = true;
 };
 
+// Returns the workloads that the plan removes, except duplicates, whose removal is never blocked.
+std::vector<WorkloadRef> RemovedWorkloads(const Plan& plan);
+
 // Returns a token of 16 hexadecimal digits for exactly these workloads. A recreated workload has another uid, so the
 // token changes.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
 // Moves the blocked removals from plan.removals to plan.postponed. If a user has approved them, sets Removal::mark
-// instead. The removal of a duplicate is never blocked.
+// instead.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/rollout/rollout.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace yad {
@@ -10,9 +9,11 @@ namespace {
 class RolloutDecider {
  public:
   explicit RolloutDecider(const RolloutInput& input)
-      : in_(input), strategy_(input.strategy), groups_(strategy_.groups.size()), held_by_partition_(in_.pools.size()) {
-    out_.pools.resize(in_.pools.size());
-    out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
+      : in_(input),
+        strategy_(input.strategy),
+        groups_(strategy_.groups.size()),
+        pools_(input.pools.begin(), input.pools.end()) {
+    out_.failures_allowed = strategy_.max_failures.Of(pools_.size());
     CountPools();
     if (!in_.target_is_current) {
       HoldPartition();
@@ -22,7 +23,7 @@ class RolloutDecider {
     CountFailures();
     const bool limits_failures = !in_.target_is_current || (in_.target_complete && !stopped_by_broken_pools_);
     const auto needs = [](const RolloutPool& pool) { return NeedsUpdate(pool) && !pool.held && !pool.pool_changed; };
-    failures_take_slots_ = !limits_failures && std::any_of(in_.pools.begin(), in_.pools.end(), needs);
+    failures_take_slots_ = !limits_failures && std::any_of(pools_.begin(), pools_.end(), needs);
     CountSlots();
   }
 
@@ -42,11 +43,20 @@ class RolloutDecider {
     } else {
       RollOut();
     }
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
+    for (Pool& pool : pools_) {
+      Describe(exceeded, pool);
+      out_.pools.push_back(pool.decided);
+    }
     return std::move(out_);
   }
 
  private:
+  struct Pool : RolloutPool {
+    explicit Pool(const RolloutPool& input) : RolloutPool(input) {}
+
+    bool held_by_partition = false;
+    RolloutDecision::Pool decided;
+  };
   struct Slots {
     std::size_t limit = 0;
     std::size_t used = 0;
@@ -99,9 +109,9 @@ class RolloutDecider {
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
   // Returns whether the partition or a hold blocks the update of the pool to the target.
-  bool IsBlocked(std::size_t i) const { return held_by_partition_[i] || IsHeld(in_.pools[i]); }
+  bool IsBlocked(const Pool& pool) const { return pool.held_by_partition || IsHeld(pool); }
   // Returns whether the pool may be updated to the target now: its group is open and approved, and nothing blocks it.
-  bool MayReach(std::size_t i) const { return groups_[in_.pools[i].group].open && !IsBlocked(i); }
+  bool MayReach(const Pool& pool) const { return groups_[pool.group].open && !IsBlocked(pool); }
 
   // Returns whether the pool's health is ignored. This is the case if all of these are true:
   // - The pool joined during the rollout. Perhaps it still pulls its first image.
@@ -122,11 +132,10 @@ class RolloutDecider {
     return pool.overdue && pool.updated && pool.on_target && !IsPastRollout(pool);
   }
 
-  bool HasFailed(std::size_t i) const {
-    const RolloutPool& pool = in_.pools[i];
+  bool HasFailed(const Pool& pool) const {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
-    if (pool.rejected || pool.unrenderable) return MayReach(i);
+    if (pool.rejected || pool.unrenderable) return MayReach(pool);
     // If a pool has soaked and is no longer on the target, the pool itself (for example its taints) has changed since
     // its update. It may be overdue because of this change, so it does not count as failed.
     const bool failed_on_target =
@@ -135,23 +144,22 @@ class RolloutDecider {
   }
 
   // Returns whether the pool counts for maxUnavailable.
-  bool IsUnavailable(std::size_t i) const {
-    const RolloutPool& pool = in_.pools[i];
+  bool IsUnavailable(const Pool& pool) const {
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     // In a rollback too, a held pool releases its slot at its deadline.
-    if ((!failures_take_slots_ || pool.held) && HasFailed(i)) return false;
+    if ((!failures_take_slots_ || pool.held) && HasFailed(pool)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, unhealthy
     // pools would take all slots and block the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnTarget(pool);
     if (!broken_before) return true;
-    return NeedsUpdate(pool) && !pool.update_blocked && !pool.write_failed && MayReach(i) && !GateDelays(pool) &&
+    return NeedsUpdate(pool) && !pool.update_blocked && !pool.write_failed && MayReach(pool) && !GateDelays(pool) &&
            !AwaitsImages(pool);
   }
 
   void CountPools() {
-    for (const RolloutPool& pool : in_.pools) {
+    for (const Pool& pool : pools_) {
       Group& group = groups_[pool.group];
       ++group.pools;
       if (pool.exists && !pool.joining) group.only_joining = false;
@@ -165,24 +173,23 @@ class RolloutDecider {
   // Marks the pools that the partition keeps on the old revision: the last pools, by group and then by name. A change
   // of a pool's health does not change the order.
   void HoldPartition() {
-    std::vector<std::size_t> order(in_.pools.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return in_.pools[a].group < in_.pools[b].group; });
+    std::vector<Pool*> order;
+    for (Pool& pool : pools_) order.push_back(&pool);
+    std::stable_sort(order.begin(), order.end(), [](const Pool* a, const Pool* b) { return a->group < b->group; });
     const std::size_t held = std::min(strategy_.partition.Of(order.size()), order.size());
-    for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
+    for (std::size_t i = order.size() - held; i < order.size(); ++i) order[i]->held_by_partition = true;
   }
 
   // Counts the pools that went offline after their update, and those that went offline without an update.
   void FindOutage() {
     WallTime since = WallTime::max();
-    for (const RolloutPool& pool : in_.pools) {
+    for (const Pool& pool : pools_) {
       if (!pool.offline_after_update || IsExemptJoiner(pool)) continue;
       ++out_.offline_after_update;
       since = std::min(since, pool.updated_at);
     }
     if (out_.offline_after_update == 0) return;
-    for (const RolloutPool& pool : in_.pools) {
+    for (const Pool& pool : pools_) {
       const bool is_control = pool.exists && !pool.offline_after_update && !pool.updated && pool.created_at < since;
       out_.control_offline += is_control && pool.offline && pool.offline_since >= since;
     }
@@ -203,15 +210,15 @@ class RolloutDecider {
       bool needed = false;
       const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
       groups_[g].open = true;
-      for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-        if (in_.pools[i].group != g) continue;
-        const bool has_failed = HasFailed(i);
+      for (const Pool& pool : pools_) {
+        if (pool.group != g) continue;
+        const bool has_failed = HasFailed(pool);
         failed_in_group += has_failed;
-        if (held_by_partition_[i] || IsHeld(in_.pools[i])) continue;
+        if (IsBlocked(pool)) continue;
         ++pools;
-        done += IsDone(i);
+        done += IsDone(pool);
         failed += has_failed;
-        needed = needed || NeedsUpdate(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].creation_blocked);
+        needed = needed || NeedsUpdate(pool) || (!pool.exists && !pool.creation_blocked);
       }
       if (pools == 0) continue;
       out_.group = g;
@@ -226,12 +233,11 @@ class RolloutDecider {
   void CountFailures() {
     std::vector<std::size_t> failed_by_group(strategy_.groups.size()), broken_by_group(strategy_.groups.size());
     std::size_t broken = 0;  // failed pools whose update the server accepted
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      out_.pools[i].failed = HasFailed(i);
-      out_.failed += out_.pools[i].failed;
-      failed_by_group[pool.group] += out_.pools[i].failed;
-      const bool is_broken = out_.pools[i].failed && !pool.rejected && !pool.unrenderable;
+    for (Pool& pool : pools_) {
+      pool.decided.failed = HasFailed(pool);
+      out_.failed += pool.decided.failed;
+      failed_by_group[pool.group] += pool.decided.failed;
+      const bool is_broken = pool.decided.failed && !pool.rejected && !pool.unrenderable;
       broken += is_broken;
       broken_by_group[pool.group] += is_broken;
     }
@@ -244,10 +250,9 @@ class RolloutDecider {
 
   void CountSlots() {
     std::size_t online = 0;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
+    for (const Pool& pool : pools_) {
       online += !pool.offline;
-      if (!IsUnavailable(i)) continue;
+      if (!IsUnavailable(pool)) continue;
       ++slots_.used;
       ++groups_[pool.group].slots.used;
     }
@@ -263,19 +268,18 @@ class RolloutDecider {
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
-      for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-        const RolloutPool& pool = in_.pools[i];
+      for (Pool& pool : pools_) {
         if (pool.held || (step == Step::kRerender ? GatesAreClosed(pool) : GateDelays(pool) || AwaitsImages(pool)))
           continue;
-        const bool takes_none = pool.offline || IsUnavailable(i);
-        if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
+        const bool takes_none = pool.offline || IsUnavailable(pool);
+        if (takes_none != unavailable || pool.decided.step != Step::kNone || !wanted(pool)) continue;
         if (!takes_none) {
           Slots& of_group = groups_[pool.group].slots;
           if (!slots_.free() || !of_group.free()) continue;
           ++slots_.used;
           ++of_group.used;
         }
-        out_.pools[i].step = step;
+        pool.decided.step = step;
       }
     }
   }
@@ -283,9 +287,8 @@ class RolloutDecider {
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
   // partition do not block these updates. Omits pools that are updated to the target now. Then retries failed updates.
   void AdaptAndRetry() {
-    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !IsRetry(in_.pools[i]); });
-    Start(Step::kRerender,
-          [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_names_target; });
+    Start(Step::kUpdate, [](const Pool& pool) { return HasChangedOnTarget(pool) && !IsRetry(pool); });
+    Start(Step::kRerender, [](const Pool& pool) { return pool.pool_changed && !pool.label_names_target; });
     RetryFailed();
   }
 
@@ -294,19 +297,17 @@ class RolloutDecider {
   template <typename Counts>
   void SetWaiting(const Counts& counts) {
     std::vector<std::string_view> others;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      if (IsExemptOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate))
+    for (const Pool& pool : pools_) {
+      if (IsExemptOffline(pool) || !(IsUnavailable(pool) || IsExemptJoiner(pool) || pool.decided.step == Step::kUpdate))
         continue;
-      (counts(i) && !IsDone(i) ? out_.waiting : others).push_back(pool.name);
+      (counts(pool) && !IsDone(pool) ? out_.waiting : others).push_back(pool.name);
     }
     if (out_.waiting.empty()) out_.waiting = std::move(others);
   }
 
   // Returns whether the rollout no longer waits for the pool.
-  bool IsDone(std::size_t i) const {
-    const RolloutPool& pool = in_.pools[i];
-    if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
+  bool IsDone(const Pool& pool) const {
+    if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(pool))
       return true;
     // The failure of a joining pool does not count, so no group waits for this pool either.
     if (!pool.on_target) return pool.deletion_late || (IsExemptJoiner(pool) && (pool.rejected || pool.unrenderable));
@@ -317,20 +318,20 @@ class RolloutDecider {
   }
 
   void RollBack() {
-    Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !IsRetry(in_.pools[i]); });
+    Start(Step::kUpdate, [](const Pool& pool) { return NeedsUpdate(pool) && !IsRetry(pool); });
     AdaptAndRetry();
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      if (IsHeld(in_.pools[i])) continue;
-      if (WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i])) out_.rejected.push_back(in_.pools[i].name);
-      const bool done = IsDone(i);
-      out_.back += done && in_.pools[i].on_target;
+    for (const Pool& pool : pools_) {
+      if (IsHeld(pool)) continue;
+      if (WasRejected(pool) && NeedsUpdate(pool)) out_.rejected.push_back(pool.name);
+      const bool done = IsDone(pool);
+      out_.back += done && pool.on_target;
       if (!done) out_.state = RolloutState::kProgressing;
     }
     if (out_.state != RolloutState::kProgressing) return;
     if (OnlyGatesAreLeft()) {
       out_.state = GateState();
     } else {
-      SetWaiting([](std::size_t) { return true; });
+      SetWaiting([](const Pool&) { return true; });
     }
   }
 
@@ -344,7 +345,7 @@ class RolloutDecider {
       out_.state = GateState();
     } else if (at_work_) {
       out_.state = RolloutState::kProgressing;
-      SetWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
+      SetWaiting([&](const Pool& pool) { return pool.group == out_.group && !pool.held_by_partition; });
     }
     AdaptAndRetry();
     ChoosePrefetches();
@@ -355,21 +356,19 @@ class RolloutDecider {
   // other groups. Pools of open groups whose timeout is over are chosen in addition.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen || out_.group_number < 2) return;
-    std::vector<std::size_t> next;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      if (PullsImages(pool) && !IsBlocked(i) && out_.pools[i].step != Step::kUpdate) next.push_back(i);
-      out_.without_images += AwaitsImages(pool) && MayReach(i) && !GateDelays(pool);
+    std::vector<Pool*> next;
+    for (Pool& pool : pools_) {
+      if (PullsImages(pool) && !IsBlocked(pool) && pool.decided.step != Step::kUpdate) next.push_back(&pool);
+      out_.without_images += AwaitsImages(pool) && MayReach(pool) && !GateDelays(pool);
     }
-    const auto rank = [&](std::size_t i) {
-      const RolloutPool& pool = in_.pools[i];
+    const auto rank = [&](const Pool& pool) {
       return std::tuple(groups_[pool.group].open ? 0 : pool.group,
-                        pool.outside_window ? pool.window_opens : WallTime::min(), pool.group, !IsUnavailable(i), i);
+                        pool.outside_window ? pool.window_opens : WallTime::min(), pool.group, !IsUnavailable(pool));
     };
-    std::sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-    for (std::size_t chosen = 0; const std::size_t i : next) {
-      const bool in_addition = in_.pools[i].images == NewImages::kLate && groups_[in_.pools[i].group].open;
-      out_.pools[i].prefetch = in_addition || chosen++ < strategy_.prefetch->ahead;
+    std::stable_sort(next.begin(), next.end(), [&](const Pool* a, const Pool* b) { return rank(*a) < rank(*b); });
+    for (std::size_t chosen = 0; Pool* const pool : next) {
+      const bool in_addition = pool->images == NewImages::kLate && groups_[pool->group].open;
+      pool->decided.prefetch = in_addition || chosen++ < strategy_.prefetch->ahead;
     }
   }
 
@@ -379,46 +378,43 @@ class RolloutDecider {
   // other pool is done, and no update starts now.
   bool OnlyGatesAreLeft() {
     bool others = false;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      if (!MayReach(i)) continue;
+    for (const Pool& pool : pools_) {
+      if (!MayReach(pool)) continue;
       const bool delayed = NeedsUpdate(pool) && GateDelays(pool) && !WasRejected(pool);
       out_.delayed += delayed;
-      others = others || (!delayed && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
+      others = others || (!delayed && !IsDone(pool)) || pool.decided.step == Step::kUpdate;
     }
     return out_.delayed > 0 && !others;
   }
 
   void StartGroup(std::size_t group) {
-    const auto wanted = [&](std::size_t i) {
-      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsUpdate(in_.pools[i]);
+    const auto wanted = [&](const Pool& pool) {
+      return pool.group == group && !pool.held_by_partition && NeedsUpdate(pool);
     };
     bool needed = false;
     bool online_done = true;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
+    for (const Pool& pool : pools_) {
+      if (pool.group != group || IsBlocked(pool)) continue;
       // A group begins with its first write that no gate delays. Until then, a user may withdraw its approval.
       const bool created = !pool.exists && !pool.creation_blocked;
       const bool closed = GateDelays(pool) || AwaitsImages(pool);
-      needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
-      if (!IsExemptOffline(pool) && !IsDone(i)) online_done = false;
+      needed = needed || ((wanted(pool) || created) && (!closed || (created && !in_.has_current)));
+      if (!IsExemptOffline(pool) && !IsDone(pool)) online_done = false;
     }
     groups_[group].online_done = online_done;
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools are updated last, after the online pools of their group have shown that the revision works.
     Start(Step::kUpdate,
-          [&](std::size_t i) { return wanted(i) && !IsRetry(in_.pools[i]) && (online_done || !in_.pools[i].offline); });
+          [&](const Pool& pool) { return wanted(pool) && !IsRetry(pool) && (online_done || !pool.offline); });
   }
 
   // Returns whether the failed update of the pool may be retried. A pool that has changed after it was updated to the
   // target is always retried. Otherwise, after too many failures, only rejected updates of online pools are retried,
   // and only if the other failures alone would not stop the rollout. The retry shows whether the cause of the
   // rejections is gone.
-  bool MayRetry(std::size_t i) const {
-    const RolloutPool& pool = in_.pools[i];
+  bool MayRetry(const Pool& pool) const {
     if (HasChangedOnTarget(pool)) return true;
-    if (!MayReach(i)) return false;
+    if (!MayReach(pool)) return false;
     if (out_.state == RolloutState::kBudgetExceeded) return pool.rejected && !pool.offline && !stopped_by_broken_pools_;
     return in_.target_is_current || !IsExemptOffline(pool) || groups_[pool.group].online_done;
   }
@@ -426,56 +422,51 @@ class RolloutDecider {
   // Retries failed updates. The caller has started the other updates, so an update that fails again does not take a
   // slot from them. Each turn begins with another pool, so that an update that always fails does not take every slot.
   void RetryFailed() {
-    std::vector<std::size_t> retries;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      if (IsRetry(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i)) retries.push_back(i);
+    const auto wanted = [&](const Pool& pool) { return IsRetry(pool) && NeedsUpdate(pool) && MayRetry(pool); };
+    std::vector<const Pool*> retries;
+    for (const Pool& pool : pools_) {
+      if (wanted(pool)) retries.push_back(&pool);
     }
     if (retries.empty()) return;
-    const std::size_t first = retries[in_.turn % retries.size()];
-    const std::set<std::size_t> wanted(retries.begin(), retries.end());
-    Start(Step::kUpdate, [&](std::size_t i) { return i >= first && wanted.contains(i); });
-    Start(Step::kUpdate, [&](std::size_t i) { return wanted.contains(i); });
+    const Pool* const first = retries[in_.turn % retries.size()];
+    Start(Step::kUpdate, [&](const Pool& pool) { return &pool >= first && wanted(pool); });
+    Start(Step::kUpdate, wanted);
   }
 
-  void Describe(std::size_t i, bool exceeded) {
-    const RolloutPool& pool = in_.pools[i];
-    RolloutDecision::Pool& decided = out_.pools[i];
+  void Describe(bool exceeded, Pool& pool) {
+    RolloutDecision::Pool& decided = pool.decided;
     decided.group = pool.group;
     const bool delayed = GateDelays(pool);
-    decided.excused = IsExemptJoiner(pool) && MayReach(i);
-    decided.make_from_target = MayReach(i) && !in_.paused && !exceeded && !delayed;
+    decided.excused = IsExemptJoiner(pool) && MayReach(pool);
+    decided.make_from_target = MayReach(pool) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
     // The pool has no workload. The workload is created from currentRevision, and its update to the target then waits.
-    if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
+    if (!pool.exists && IsHeld(pool) && !in_.paused && !pool.held_by_partition) out_.held.push_back(pool.name);
     if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
-    const bool closed = !groups_[pool.group].open;
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
-    decided.waits_for_user =
-        in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
+    decided.waits_for_user = in_.paused || pool.held_by_partition || held || gates_left ||
+                             (groups_[pool.group].open ? delayed : awaits_approval_);
     decided.waits = !decided.waits_for_user && !exceeded;
+    decided.waiting_for = ReasonToWait(pool, exceeded);
+    if (decided.waiting_for == WaitingFor::kHold) out_.held.push_back(pool.name);
+  }
+
+  // Returns the reason why a pool that needs an update is not updated now.
+  WaitingFor ReasonToWait(const Pool& pool, bool exceeded) const {
+    const bool delayed = GateDelays(pool);
+    const bool held = pool.exists && IsHeld(pool);
     const bool retries = WasRejected(pool) || (pool.write_failed && !in_.paused && !delayed);
-    if (retries && !held_by_partition_[i] && !held) {
-      // RestoreHealth recognizes a failed update by its empty waitingFor, so it stays empty even during a pause.
-      decided.waiting_for = WaitingFor::kNone;
-    } else if (in_.paused) {
-      decided.waiting_for = WaitingFor::kPause;
-    } else if (held_by_partition_[i]) {
-      decided.waiting_for = WaitingFor::kPartition;
-    } else if (held) {
-      decided.waiting_for = WaitingFor::kHold;
-      out_.held.push_back(pool.name);
-    } else if (exceeded) {
-      decided.waiting_for = WaitingFor::kPause;
-    } else if (closed) {
-      const bool its_turn = awaits_approval_ && pool.group == out_.group;
-      decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
-    } else if (delayed) {
-      decided.waiting_for = in_.frozen ? WaitingFor::kFreeze : WaitingFor::kWindow;
-    } else if (AwaitsImages(pool)) {
-      decided.waiting_for = WaitingFor::kPrefetch;
-    } else {
-      decided.waiting_for = pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
-    }
+    // RestoreHealth recognizes a failed update by its empty waitingFor, so it stays empty even during a pause.
+    if (retries && !pool.held_by_partition && !held) return WaitingFor::kNone;
+    if (in_.paused) return WaitingFor::kPause;
+    if (pool.held_by_partition) return WaitingFor::kPartition;
+    if (held) return WaitingFor::kHold;
+    if (exceeded) return WaitingFor::kPause;
+    if (!groups_[pool.group].open)
+      return awaits_approval_ && pool.group == out_.group ? WaitingFor::kApproval : WaitingFor::kGroup;
+    if (delayed) return in_.frozen ? WaitingFor::kFreeze : WaitingFor::kWindow;
+    if (AwaitsImages(pool)) return WaitingFor::kPrefetch;
+    return pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
   }
 
   const RolloutInput& in_;
@@ -488,8 +479,8 @@ class RolloutDecider {
   bool at_work_ = false;                  // the current group is not done
   bool stopped_by_broken_pools_ = false;  // too many pools have failed, even if rejected updates do not count
   Slots slots_;
-  std::vector<Group> groups_;            // in the order of RollingUpdate::groups
-  std::vector<bool> held_by_partition_;  // in the order of RolloutInput::pools
+  std::vector<Group> groups_;  // in the order of RollingUpdate::groups
+  std::vector<Pool> pools_;    // in the order of RolloutInput::pools
 };
 
 }  // namespace
