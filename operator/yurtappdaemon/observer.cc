@@ -221,7 +221,9 @@ void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_to
         StatusView(status).is_ours() && IntAt(status, {"observedGeneration"}) != snapshot.daemon.meta.generation;
   }
   if (!*state.jobs_left || !snapshot.check_jobs.empty()) return;
-  const Status read = ListCheckJobs(client_, snapshot, stop);
+  const Status read = ListCheckJobs(client_, snapshot.daemon.meta, stop, [&](const ObjectPtr& job) {
+    snapshot.check_jobs.emplace(job->meta().key.name, CheckJobRef{job});
+  });
   state.jobs_left = read ? !snapshot.check_jobs.empty() : read.error().reason != Reason::kForbidden;
 }
 

@@ -18,7 +18,7 @@
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
-#include "operator/yurtappdaemon/stores.h"
+#include "operator/yurtappdaemon/observe/stores.h"
 
 namespace yad {
 

@@ -85,12 +85,12 @@ Status ConfirmRevisionsOfOrphans(const Observation& seen, const Plan& plan, Revi
 
 }  // namespace
 
-Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
-                                DaemonState& state, std::stop_token stop) const {
+Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, DaemonState& state,
+                                std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
     // The caches may be stale. A pool that they show as unhealthy may have been healthy for a long time.
-    YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
+    YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor_, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
     return {};
@@ -100,12 +100,12 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const
   return {};
 }
 
-Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
-                                     DaemonState& state, std::stop_token stop) const {
+Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, DaemonState& state,
+                                     std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   const Plan& plan = final.plan;
   if (plan.rollout->decision.roll_back) {
-    const Status prepared = PrepareRollback(seen, plan, executor, state, stop);
+    const Status prepared = PrepareRollback(seen, plan, state, stop);
     if (prepared) return false;
     if (IsOutdated(prepared.error())) return Fail(prepared.error());
     final.retry = prepared.error();  // Until the retry succeeds, the rollout stays stopped, as without onFailure.
@@ -116,7 +116,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   if (updates && !state.caches_confirmed) {
     // The caches may be stale. An earlier leader may have updated further workloads, or may have marked the revision as
     // failed. More updates could then make too many pools unavailable.
-    YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
+    YAD_TRY_VOID(executor_.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;
     return false;
@@ -145,13 +145,12 @@ Result<bool> Planner::StoreGroups(Observation& seen, FinalPlan& final, DaemonSta
   return true;
 }
 
-Result<std::optional<FinalPlan>> Planner::MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
-                                                   std::stop_token stop) const {
+Result<std::optional<FinalPlan>> Planner::MakePlan(Observation& seen, DaemonState& state, std::stop_token stop) const {
   FinalPlan final{yad::MakePlan(seen.snapshot, state.memo)};
   Plan& plan = final.plan;
   YAD_TRY_VOID(ConfirmRevisionsOfOrphans(seen, plan, state.history, stop));
   if (plan.rollout) {
-    YAD_TRY(const bool confirmed, ConfirmRollout(seen, final, executor, state, stop));
+    YAD_TRY(const bool confirmed, ConfirmRollout(seen, final, state, stop));
     if (!confirmed) return std::nullopt;
     YAD_TRY(const bool stored, StoreGroups(seen, final, state, stop));
     if (!stored) return std::nullopt;

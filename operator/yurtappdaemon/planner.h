@@ -27,31 +27,30 @@ struct FinalPlan {
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Planner {
  public:
-  Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, Clock& clock)
-      : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
+  Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, const PlanExecutor& executor, Clock& clock)
+      : removals_(removals), check_jobs_(check_jobs), executor_(executor), clock_(clock) {}
 
   // Returns nullopt if the planner first had to read or write objects, which made `seen` outdated. The reconcile must
-  // then start again. `executor` must be the executor for the daemon's kind of workload.
+  // then start again.
   //
   // Stores which pools belong to the groups with `percent`. If this fails, no update may start. The planner then sets a
   // freeze in `seen`, as the Observer does if it can't read whether updates are frozen.
-  Result<std::optional<FinalPlan>> MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
-                                            std::stop_token stop) const;
+  Result<std::optional<FinalPlan>> MakePlan(Observation& seen, DaemonState& state, std::stop_token stop) const;
 
  private:
   // Confirms by live reads that the pools have failed. If an earlier call has confirmed this, marks the revision as
   // failed.
-  Status PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor, DaemonState& state,
-                         std::stop_token stop) const;
+  Status PrepareRollback(const Observation& seen, const Plan& plan, DaemonState& state, std::stop_token stop) const;
   // The next two functions return false if a read or a write has made the plan outdated. ConfirmRollout prepares a
   // rollback, and makes the live reads before the first update.
-  Result<bool> ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
-                              DaemonState& state, std::stop_token stop) const;
+  Result<bool> ConfirmRollout(const Observation& seen, FinalPlan& final, DaemonState& state,
+                              std::stop_token stop) const;
   // Stores the pools of groups with `percent`.
   Result<bool> StoreGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const;
 
   const RemovalGate& removals_;
   const CheckJobWriter& check_jobs_;
+  const PlanExecutor& executor_;
   Clock& clock_;
 };
 

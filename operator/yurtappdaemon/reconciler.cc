@@ -96,15 +96,6 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
   return live;
 }
 
-Store* StoreOf(Informer* informer) { return informer == nullptr ? nullptr : &informer->store(); }
-
-PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
-  options.services = StoreOf(stores.services);
-  options.clock = &clock;
-  options.caches = {&stores.daemons, &stores.pools, StoreOf(stores.freeze), stores.nodes};
-  return options;
-}
-
 }  // namespace
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock, Options options)
@@ -116,15 +107,13 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       removals_(client, stores.pools, events, clock, options_.max_removals),
       image_volumes_(client, clock),
       observer_(client, stores, events, clock, options_.sampler.get(), image_volumes_),
-      check_jobs_(client, StoreOf(stores.jobs), options_.apply.parallel_writes),
-      planner_(removals_, check_jobs_, clock),
+      check_jobs_(client, stores.jobs, options_.apply.parallel_writes),
+      executor_(client, stores, clock, options_.apply),
+      planner_(removals_, check_jobs_, executor_, clock),
       reporter_(client, stores.daemons, events, clock),
       daemon_events_(events),
       pod_diagnoser_(client, clock),
-      prefetches_(client, StoreOf(stores.prefetches), image_volumes_, options_.prefetch_image,
-                  options_.apply.parallel_writes),
-      deployments_(client, stores.deployments, ProjectDeployment, Completed(options_.apply, stores, clock)),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(options_.apply, stores, clock)) {}
+      prefetches_(client, stores.prefetches, image_volumes_, options_.prefetch_image, options_.apply.parallel_writes) {}
 
 std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
@@ -172,12 +161,11 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
   Observation& seen = std::get<Observation>(observed);
 
-  const PlanExecutor& executor = ExecutorFor(seen.snapshot.daemon);
-  YAD_TRY(const auto planned, planner_.MakePlan(seen, executor, *state, stop));
+  YAD_TRY(const auto planned, planner_.MakePlan(seen, *state, stop));
   if (!planned) return ReconcileResult::RequeueNow();
   const Plan& plan = planned->plan;
   state->health_pace = HealthPaceAfter(plan);
-  const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
+  const Outcome outcome = executor_.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (outcome.rejected) return Fail(*outcome.rejected);
   ReleaseStuck(seen.snapshot.daemon, plan, state->stuck_pools, stop);

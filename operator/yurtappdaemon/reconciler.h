@@ -24,6 +24,7 @@
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
+#include "operator/yurtappdaemon/observe/stores.h"
 #include "operator/yurtappdaemon/observer.h"
 #include "operator/yurtappdaemon/planner.h"
 #include "operator/yurtappdaemon/removal_gate.h"
@@ -31,7 +32,6 @@
 #include "operator/yurtappdaemon/report/rollout_notices.h"
 #include "operator/yurtappdaemon/report/rollout_trace.h"
 #include "operator/yurtappdaemon/reporter.h"
-#include "operator/yurtappdaemon/stores.h"
 
 namespace yad {
 
@@ -45,8 +45,8 @@ struct RolloutListeners {
 class Reconciler {
  public:
   struct Options {
-    std::optional<IntOrPercent> max_removals = {};       // nullopt: any number of workloads may be removed together
-    PlanExecutor::Options apply = {};                    // the Reconciler sets services, clock and caches
+    std::optional<IntOrPercent> max_removals = {};  // nullopt: any number of workloads may be removed together
+    PlanExecutor::Options apply = {};
     std::shared_ptr<MisplacedPods> misplaced = nullptr;  // null: status does not count misplaced pods
     std::shared_ptr<CheckSampler> sampler = nullptr;     // null: checks with Prometheus can't run
     std::string prefetch_image = kDefaultPrefetchImage;
@@ -77,9 +77,6 @@ class Reconciler {
                                         std::stop_token stop);
   // Replaces pods that never become ready and block their StatefulSet.
   void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, ExaminedPools& examined, std::stop_token stop);
-  const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
-    return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
-  }
   void Forget(const ObjectKey& key);
 
   Client& client_;
@@ -91,6 +88,7 @@ class Reconciler {
   ImageVolumes image_volumes_;
   const Observer observer_;
   const CheckJobWriter check_jobs_;
+  const PlanExecutor executor_;
   const Planner planner_;
   Reporter reporter_;
   const DaemonEvents daemon_events_;
@@ -98,8 +96,6 @@ class Reconciler {
   // Limits the pools of all daemons whose StatefulSets are examined by ReleaseStuck.
   RateLimiter stuck_reads_{/*qps=*/10, /*burst=*/20, clock_};
   const PrefetchWriter prefetches_;
-  const PlanExecutor deployments_;
-  const PlanExecutor stateful_sets_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;
 };
 

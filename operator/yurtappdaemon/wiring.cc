@@ -199,13 +199,12 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const ReconcilerStores stores{
       daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze,
       &jobs,           &nodes,        &prefetches};
-  const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
   std::shared_ptr<CheckSampler> sampler;
   if (PrometheusClient* const prometheus = options.prometheus)
     sampler = std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
       return prometheus->Query(query, at, stop);
     });
-  auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
+  auto misplaced = std::make_shared<MisplacedPods>(client, stores, events, options.ns);
   const auto missing_fields = std::make_shared<MissingFields>();
   auto reconciler =
       std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(),

@@ -15,9 +15,8 @@ bool IsWindowOpen(const YurtAppDaemon& daemon, const PoolWindows& of_pool, WallT
 
 }  // namespace
 
-Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned) {
-  if (caches.daemons == nullptr) return {};
-  const auto cached = caches.daemons->Get(planned.key);
+Status DaemonIsAsPlanned(const ReconcilerStores& stores, const ObjectMeta& planned) {
+  const auto cached = stores.daemons.Get(planned.key);
   if (!cached && cached.error().reason != Reason::kNotFound) return {};
   if (!cached || (*cached)->meta().uid != planned.uid)
     return Fail(Reason::kConflict,
@@ -28,10 +27,10 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
   return {};
 }
 
-Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemon, const Plan& plan,
+Status GatesAreAsPlanned(const ReconcilerStores& stores, const YurtAppDaemon& daemon, const Plan& plan,
                          const PoolPlan& pool, WallTime now) {
-  if (caches.freeze != nullptr && !plan.frozen) {
-    const auto config_maps = caches.freeze->List();
+  if (stores.freeze != nullptr && !plan.frozen) {
+    const auto config_maps = stores.freeze->store().List();
     if (config_maps && FreezeAmong(*config_maps, now))
       return Fail(Reason::kConflict, "updates of all YurtAppDaemons were frozen after the update was planned");
   }
@@ -39,16 +38,13 @@ Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemo
   if (pool.gate.window.closes && now >= *pool.gate.window.closes)
     return Fail(Reason::kConflict, "the update window of pool " + pool.pool + " closed after the update was planned");
   if (pool.gate.held) return {};
-  if (caches.pools != nullptr) {
-    const auto object = caches.pools->Get({"", pool.pool});
-    const NodePool* cached = object ? &PoolProjectionOf(*object).pool : nullptr;
-    if (cached != nullptr && (cached->hold || !cached->windows.fault.empty()))
-      return Fail(Reason::kConflict, "the site began to hold pool " + pool.pool + " after the update was planned");
-    if (cached != nullptr && pool.gate.window.open && !IsWindowOpen(daemon, cached->windows, now))
-      return Fail(Reason::kConflict,
-                  "the update windows of pool " + pool.pool + " changed after the update was planned");
-  }
-  if (caches.nodes != nullptr && IsInMaintenance(*caches.nodes, pool.pool))
+  const auto object = stores.pools.Get({"", pool.pool});
+  const NodePool* cached = object ? &PoolProjectionOf(*object).pool : nullptr;
+  if (cached != nullptr && (cached->hold || !cached->windows.fault.empty()))
+    return Fail(Reason::kConflict, "the site began to hold pool " + pool.pool + " after the update was planned");
+  if (cached != nullptr && pool.gate.window.open && !IsWindowOpen(daemon, cached->windows, now))
+    return Fail(Reason::kConflict, "the update windows of pool " + pool.pool + " changed after the update was planned");
+  if (stores.nodes != nullptr && IsInMaintenance(*stores.nodes, pool.pool))
     return Fail(Reason::kConflict,
                 "a node condition began to hold pool " + pool.pool + " after the update was planned");
   return {};

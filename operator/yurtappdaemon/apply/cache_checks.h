@@ -5,31 +5,24 @@
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
-#include "operator/runtime/informer.h"
-#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/observe/stores.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {
 
-// If a cache is null or not filled, it is not compared.
-struct CheckedCaches {
-  const Store* daemons = nullptr;
-  const Store* pools = nullptr;
-  const Store* freeze = nullptr;
-  const Informer* nodes = nullptr;  // not compared while its watch fails
-};
-
 // Fails with kConflict if the daemon in the cache has a newer spec than `planned`, or was deleted or replaced.
 // `planned` is the daemon's metadata in the plan. An older spec in the cache is not an error, because the cache may
-// lag.
-Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
+// lag. A cache that is not filled is not compared.
+Status DaemonIsAsPlanned(const ReconcilerStores& stores, const ObjectMeta& planned);
 
 // Fails with kConflict if one of these has happened since the plan was made:
 // - A freeze began.
 // - The pool's update window closed, or the pool's windows or time zone changed and its window is closed now. This also
 //   stops a rollback. The next plan continues the rollback, because windows do not delay rollbacks.
 // - The pool was held: by its annotation, by invalid windows, or by the condition of a Node.
-Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemon, const Plan& plan,
+//
+// A cache that is null or not filled is not compared, and neither are the Nodes while their watch fails.
+Status GatesAreAsPlanned(const ReconcilerStores& stores, const YurtAppDaemon& daemon, const Plan& plan,
                          const PoolPlan& pool, WallTime now);
 
 }  // namespace yad

@@ -50,7 +50,7 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
     } else if (meta.Label(kCheckLabel).empty()) {
       found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
     } else {
-      if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
+      if (jobs_ != nullptr) jobs_->store().Observe(StoredCheckJob(item.TreeOfObject()));
       found = {};
     }
     return true;
@@ -66,15 +66,11 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   }
   // If the operator can't read Jobs (jobs_error), the Jobs that the cache shows as failed count as failed.
   if (wanted.empty() || !snapshot.jobs_error.empty()) return {};
-  const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
-  const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
-    const ObjectMeta meta = ParseMeta(item);
-    if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
-    if (store_ != nullptr) store_->Observe(StoredCheckJob(item.TreeOfObject()));
-    wanted.erase(meta.key.name);
-    return true;
+  const Status read = ListCheckJobs(client_, snapshot.daemon.meta, stop, [&](const ObjectPtr& job) {
+    if (jobs_ != nullptr) jobs_->store().Observe(job);
+    wanted.erase(job->meta().key.name);
   });
-  if (!read) return Fail(read.error());
+  if (!read) return read;
   for (const std::string& name : wanted) {
     if (snapshot.check_jobs.contains(name)) return Fail(Reason::kConflict, "Job " + name + " has been deleted");
   }
@@ -91,7 +87,7 @@ Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const 
     if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
     return Fail(ShortError(created.error()));
   }
-  if (store_ != nullptr) store_->Observe(StoredCheckJob(*created));
+  if (jobs_ != nullptr) jobs_->store().Observe(StoredCheckJob(*created));
   return {};
 }
 

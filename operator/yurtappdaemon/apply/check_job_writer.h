@@ -10,7 +10,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
-#include "operator/runtime/store.h"
+#include "operator/runtime/informer.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
@@ -25,26 +25,26 @@ struct CheckJobOutcome {
 // Thread-safe.
 class CheckJobWriter {
  public:
-  // Stores the responses in `store`, unless it is null.
-  CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
-      : client_(client), store_(store), parallel_writes_(parallel_writes) {}
+  // Puts the responses into the cache `jobs`, unless it is null.
+  CheckJobWriter(Client& client, Informer* jobs, std::size_t parallel_writes)
+      : client_(client), jobs_(jobs), parallel_writes_(parallel_writes) {}
 
   // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already
   // created a Job, uses this Job.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
-  // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been
+  // Reads the Jobs of failed checks from the server into the cache. Fails with kConflict if one of them has been
   // deleted.
   Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
-  // Reads the Job with this name into the store. Fails if the Job does not belong to a check of the daemon, or no
+  // Reads the Job with this name into the cache. Fails if the Job does not belong to a check of the daemon, or no
   // longer exists.
   Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
   Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
 
   Client& client_;
-  Store* const store_;
+  Informer* const jobs_;
   const std::size_t parallel_writes_;
 };
 

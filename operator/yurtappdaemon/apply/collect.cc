@@ -96,13 +96,13 @@ void KeepEarlierRejection(PoolOutcome& pool) {
   pool.failure_message = verdict->message;
 }
 
-void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
-  if (service) {
+void CollectService(const Status& written, PoolOutcome& pool, Outcome& outcome) {
+  if (written) {
     pool.service = pool.plan->service->name;
     AddWritten(kServicesWritten[static_cast<int>(pool.plan->service->action)], pool.plan->pool, outcome);
     return;
   }
-  SetFailed(pool, service.error(), kServiceConflict, outcome);
+  SetFailed(pool, written.error(), kServiceConflict, outcome);
   if (pool.failure_reason == kQuotaExceeded) pool.failure_reason = kServiceQuotaExceeded;
 }
 

@@ -20,7 +20,7 @@ struct PoolAttempt {
   // nullopt: the plan has no write of the workload, or the write of the pool's Service failed first.
   std::optional<Result<WrittenWorkload>> workload = std::nullopt;
   std::optional<MergeChanges> not_kept = std::nullopt;  // the requested values that the server did not keep
-  std::optional<Result<ObjectPtr>> service = std::nullopt;
+  std::optional<Status> service = std::nullopt;
 };
 
 // Returns the outcome of a plan before its first write: the pools as they are in the plan. If the retry of a rejected

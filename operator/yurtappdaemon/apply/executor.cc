@@ -12,6 +12,9 @@
 #include "operator/base/synchronized.h"
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/apply/cache_checks.h"
+#include "operator/yurtappdaemon/apply/service_writer.h"
+#include "operator/yurtappdaemon/apply/workload_remover.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -77,7 +80,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
     const ObjectMeta meta = ParseMeta(item);
     if (meta.controller() == nullptr && !meta.deleting() && !plan.orphans.contains(meta.uid)) {
       unseen = true;
-      store_.Observe(writer_.ToStored(item));
+      stores_.WorkloadsOf(daemon.kind).Observe(StoredWorkload(daemon.kind, item));
     }
     return true;
   });
@@ -91,7 +94,8 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
 Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
   const ListOptions options = ListingWorkloadsOf(daemon);
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
-    if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.ToStored(item));
+    if (ControlledBy(ParseMeta(item), daemon.meta.uid))
+      stores_.WorkloadsOf(daemon.kind).Observe(StoredWorkload(daemon.kind, item));
     return true;
   });
   return read ? Status() : Fail(read.error());
@@ -117,17 +121,17 @@ void PlanExecutor::RemoveServices(const Batch& batch, const std::set<std::string
   std::vector<Status> removed(removals.size());
   ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
     const ServiceRef& service = removals[i].service;
-    removed[i] = DaemonIsAsPlanned(options_.caches, daemon.meta);
+    removed[i] = DaemonIsAsPlanned(stores_, daemon.meta);
     if (!removed[i]) return;
     if (!removals[i].pool) {
       removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload still exists")
                                                   : batch.checks.MayRemove(service.pool, "");
-      if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, batch.stop);
+      if (removed[i]) removed[i] = RemoveService(client_, daemon, service, nullptr, batch.stop);
       return;
     }
     const PoolOutcome& result = outcome.pools[*removals[i].pool];
     const bool written = result.workload && !result.outstanding;
-    removed[i] = written ? service_writer_.Remove(daemon, service, result.workload->object.get(), batch.stop)
+    removed[i] = written ? RemoveService(client_, daemon, service, result.workload->object.get(), batch.stop)
                          : Fail(Reason::kConflict, "the workload has not been written yet");
   });
   for (std::size_t i = 0; i < removals.size(); ++i) {
@@ -161,18 +165,18 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
 
 Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
   if (batch.stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  YAD_TRY_VOID(DaemonIsAsPlanned(options_.caches, batch.daemon.meta));
+  YAD_TRY_VOID(DaemonIsAsPlanned(stores_, batch.daemon.meta));
   if (!UpdatesWorkload(pool)) return {};
-  return GatesAreAsPlanned(options_.caches, batch.daemon, batch.plan, pool, options_.clock->WallNow());
+  return GatesAreAsPlanned(stores_, batch.daemon, batch.plan, pool, clock_.WallNow());
 }
 
 Result<WrittenWorkload> PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
   if (pool.action == WorkloadAction::kCreate) {
     const auto name = batch.names.find(pool.pool);
-    return writer_.Create(batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
+    return CreateWorkload(client_, batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
   }
   if (ChangesRenderInputs(pool)) YAD_TRY_VOID(batch.checks.InputsAreAsPlanned(pool));
-  return writer_.Update(batch.daemon, pool, batch.stop);
+  return UpdateWorkload(client_, batch.daemon, pool, batch.stop);
 }
 
 std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written, const PoolPlan& pool,
@@ -220,17 +224,18 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   }
   batch.bytes += bytes;
   const bool service_last = pool.action == WorkloadAction::kCreate && WritesService(pool) && !WaitsForService(pool);
-  if (WritesService(pool) && !service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
+  if (WritesService(pool) && !service_last)
+    attempt.service = WriteService(client_, stores_.services, batch.daemon, pool, batch.stop);
   const bool blocked = attempt.service && !*attempt.service && WaitsForService(pool);
   if (pool.action == WorkloadAction::kNone || blocked) return attempt;
   attempt.workload = WriteWorkload(pool, batch);
   if (!*attempt.workload) return attempt;
   const WrittenWorkload& written = **attempt.workload;
-  store_.Observe(written.object);
+  stores_.WorkloadsOf(batch.daemon.kind).Observe(written.object);
   // The pool had a workload that the caches did not show, perhaps of another revision than the Service in the plan. So
   // the next plan decides about the workload and the Service.
   if (written.reclaimed) return attempt;
-  if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
+  if (service_last) attempt.service = WriteService(client_, stores_.services, batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server has changed values. The PlanMemo
   // records these values, because the server would also change them in the next write.
   attempt.not_kept = NotKeptBy(*written.object, pool, batch);
@@ -246,9 +251,10 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     outcome.rejected = names.error();
     return outcome;
   }
-  LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
+  LiveChecks checks(client_, clock_, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
   std::vector<Removal> removals = plan.removals;
-  const Status marked = remover_.Mark(daemon, removals, stop);
+  const Status marked =
+      MarkRemovals(client_, stores_.WorkloadsOf(daemon.kind), daemon, removals, options_.parallel_writes, stop);
   Batch batch{daemon, plan, *std::move(names), checks, stop};
   std::vector<PoolAttempt> attempts(writes.size());
   std::vector<Status> removed(removals.size());
@@ -260,7 +266,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     }
     const Removal& removal = removals[task - writes.size()];
     const bool unmarked = !removal.mark.empty() && !marked;
-    removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
+    removed[task - writes.size()] = unmarked ? marked : RemoveWorkload(client_, daemon, removal, checks, stop);
   });
   // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, the freed
   // memory is several times the memory in use.

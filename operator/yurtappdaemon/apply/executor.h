@@ -14,14 +14,13 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/byte_budget.h"
+#include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
-#include "operator/yurtappdaemon/apply/cache_checks.h"
 #include "operator/yurtappdaemon/apply/collect.h"
 #include "operator/yurtappdaemon/apply/live_checks.h"
-#include "operator/yurtappdaemon/apply/service_writer.h"
-#include "operator/yurtappdaemon/apply/workload_remover.h"
 #include "operator/yurtappdaemon/apply/workload_writer.h"
+#include "operator/yurtappdaemon/observe/stores.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
@@ -37,19 +36,9 @@ class PlanExecutor {
     std::shared_ptr<ByteBudget> budget = std::make_shared<ByteBudget>(4u << 20);
     // Returns the NodePool type with the API version that requests must use. Must be thread-safe.
     std::function<ResourceType()> pool_type = [] { return kNodePoolType; };
-    Store* services = nullptr;  // null: responses about Services are not stored
-    Clock* clock = &Clock::Real();
-    CheckedCaches caches = {};
   };
-  PlanExecutor(Client& client, Store& store, Projector projector, Options options)
-      : client_(client),
-        store_(store),
-        options_(std::move(options)),
-        writer_(client, std::move(projector)),
-        remover_(client, store, writer_, options_.parallel_writes),
-        service_writer_(client, options_.services) {}
-  PlanExecutor(const PlanExecutor&) = delete;
-  PlanExecutor& operator=(const PlanExecutor&) = delete;
+  PlanExecutor(Client& client, const ReconcilerStores& stores, Clock& clock, Options options)
+      : client_(client), stores_(stores), clock_(clock), options_(std::move(options)) {}
 
   // Executes the plan. Puts the server's response to each write into the store, so that the next plan sees it. Records
   // in `memo` the values that the server did not keep. If the plan has removals, all reads for the plan must have
@@ -97,11 +86,9 @@ class PlanExecutor {
   void RemoveServices(const Batch& batch, const std::set<std::string>& staying, Outcome& outcome) const;
 
   Client& client_;
-  Store& store_;
+  const ReconcilerStores stores_;
+  Clock& clock_;
   const Options options_;
-  const WorkloadWriter writer_;
-  const WorkloadRemover remover_;
-  const ServiceWriter service_writer_;
 };
 
 }  // namespace yad

@@ -32,7 +32,8 @@ Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) cons
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
   support_.LearnFrom(created);
   if (!created) return Fail(ShortError(created.error()));
-  if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectPrefetch)));
+  if (prefetches_ != nullptr)
+    prefetches_->store().Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectPrefetch)));
   return {};
 }
 

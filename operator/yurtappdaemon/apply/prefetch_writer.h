@@ -11,7 +11,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
-#include "operator/runtime/store.h"
+#include "operator/runtime/informer.h"
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 
@@ -28,11 +28,12 @@ struct PrefetchOutcome {
 // Thread-safe.
 class PrefetchWriter {
  public:
-  // Stores the responses in `store`, unless it is null. `pause` is the image of the DaemonSet's container, which
-  // sleeps.
-  PrefetchWriter(Client& client, Store* store, ImageVolumes& support, std::string pause, std::size_t parallel_writes)
+  // Puts the responses into the cache `prefetches`, unless it is null. `pause` is the image of the DaemonSet's
+  // container, which sleeps.
+  PrefetchWriter(Client& client, Informer* prefetches, ImageVolumes& support, std::string pause,
+                 std::size_t parallel_writes)
       : client_(client),
-        store_(store),
+        prefetches_(prefetches),
         support_(support),
         pause_(std::move(pause)),
         parallel_writes_(parallel_writes) {}
@@ -45,7 +46,7 @@ class PrefetchWriter {
   Status Create(const Json& daemon_set, std::stop_token stop) const;
 
   Client& client_;
-  Store* const store_;
+  Informer* const prefetches_;
   ImageVolumes& support_;
   const std::string pause_;
   const std::size_t parallel_writes_;

@@ -22,7 +22,8 @@ bool IsOrphanedService(const PoolPlan& plan, const Json& wanted, const Json& liv
 
 }  // namespace
 
-Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+Status WriteService(Client& client, Informer* services, const YurtAppDaemon& daemon, const PoolPlan& plan,
+                    std::stop_token stop) {
   Json live;  // null: no Service is known
   if (plan.service->live != nullptr && !plan.service->live->meta().deleting()) live = plan.service->live->Parse();
   const ObjectKey key{daemon.meta.key.ns, plan.service->name};
@@ -36,13 +37,13 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
       if (was_ours)
         return Fail(Reason::kConflict,
                     "the owner reference of Service " + key.ToString() + " was removed after it was read");
-      YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
+      YAD_TRY_VOID(ConfirmDaemon(client, daemon.meta, stop));
       options.skips_rate_limit = true;
     }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
     if (attempt > 1 && wanted == live) break;
-    auto written = live.is_null() ? client_.Create(kServiceType, wanted, options, stop)
-                                  : client_.Update(kServiceType, wanted, options, stop);
+    auto written = live.is_null() ? client.Create(kServiceType, wanted, options, stop)
+                                  : client.Update(kServiceType, wanted, options, stop);
     if (written) {
       live = *std::move(written);
       break;
@@ -52,7 +53,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
         attempt == kAttempts) {
       return Fail(written.error());
     }
-    auto now = client_.Get(kServiceType, key, stop);
+    auto now = client.Get(kServiceType, key, stop);
     if (!now && now.error().reason == Reason::kNotFound) {
       live = Json();
       continue;
@@ -65,16 +66,15 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
     if (meta.deleting()) return Fail(Reason::kConflict, "Service " + key.ToString() + " is still being deleted");
     live = *std::move(now);
   }
-  const auto object = std::make_shared<StoredObject>(live, nullptr);
-  if (store_ != nullptr) store_->Observe(object);
-  return object;
+  if (services != nullptr) services->store().Observe(std::make_shared<StoredObject>(live, nullptr));
+  return {};
 }
 
-Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
-                             std::stop_token stop) const {
+Status RemoveService(Client& client, const YurtAppDaemon& daemon, const ServiceRef& service,
+                     const StoredObject* workload, std::stop_token stop) {
   if (workload != nullptr) {
     // The workload is read from the server, because a stale cache may show a revision that the pool left long ago.
-    const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
+    const auto now = client.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
     if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
     if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
       return Fail(Reason::kConflict, now->key.ToString() + " was changed or recreated after it was read");
@@ -83,7 +83,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   const ObjectMeta& meta = service.object->meta();
   // Fails if another controller has adopted the Service.
   const DeleteOptions options{.uid = meta.uid, .resource_version = meta.resource_version, .skips_rate_limit = true};
-  return client_.Delete(kServiceType, meta.key, options, stop);
+  return client.Delete(kServiceType, meta.key, options, stop);
 }
 
 }  // namespace yad

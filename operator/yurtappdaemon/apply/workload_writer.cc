@@ -64,34 +64,65 @@ bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
   return !changes.at.empty() && changes.only_replaces_in_template;
 }
 
-}  // namespace
-
-ObjectPtr WorkloadWriter::ToStored(const Json& object) const {
-  return std::make_shared<StoredObject>(object, projector_);
-}
-
-ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
-  const Json part = object.TreeOfObject(kProjectedOfWorkloads);
-  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
-}
-
-Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan,
-                                                        const Json& live, const Json& repaired,
-                                                        std::stop_token stop) const {
+// Returns the workload on the server if the repair must not write the pod template, and nullopt otherwise. `live` is
+// the workload in the cache, and `repaired` is the object to write.
+//
+// The repair must not write the template if both of these are true:
+// - In the pod template, the repair only replaces values.
+// - managedFields show that no other client has changed this template.
+//
+// An admission webhook has then changed the last write of the operator, or of OpenYurt. The PlanMemo of a new process
+// does not contain this difference. If the webhook no longer changes the write, the repair would restart the pods of
+// all pools.
+Result<std::optional<Json>> FindNotKept(Client& client, const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                        const Json& live, const Json& repaired, std::stop_token stop) {
   if (!OnlyReplacesInTemplate(live, repaired)) return std::nullopt;
   const ObjectMeta& meta = plan.workload->object->meta();
-  YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
+  YAD_TRY(const JsonDocument document, client.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
   Json now = document.TreeOfObject();
   YAD_TRY_VOID(IsAsPlanned(meta, ParseMeta(now), daemon));
   const bool of_openyurt = plan.from.inputs.rules == 0;
-  if (!IsOnlyManagerOfTemplate(client_.field_manager(), of_openyurt, document.Tree())) return std::nullopt;
+  if (!IsOnlyManagerOfTemplate(client.field_manager(), of_openyurt, document.Tree())) return std::nullopt;
   YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
   if (again != now && !OnlyReplacesInTemplate(now, again)) return std::nullopt;
   return now;
 }
 
-Result<WrittenWorkload> WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan,
-                                               std::stop_token stop) const {
+// Returns the existing workload with this name, which the caches might not show because it lacks the label of its pool.
+// Restores the label. Fails with kNotFound if no workload has the name, and with kAlreadyExists if the workload does
+// not belong to the pool of this daemon.
+Result<WrittenWorkload> Reclaim(Client& client, const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                const std::string& name, std::stop_token stop) {
+  const ResourceType& type = TypeOf(daemon.kind);
+  YAD_TRY(const auto existing, client.Get(type, {daemon.meta.key.ns, name}, stop));
+  const ObjectMeta meta = ParseMeta(existing);
+  if (!ControlledBy(meta, daemon.meta.uid))
+    return NameConflictError(type, name, "is controlled by " + ControllerOf(meta));
+  const std::string pool = StringAt(existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (pool != plan.pool) return NameConflictError(type, name, "selects the pods of pool \"" + pool + "\"");
+  if (meta.deleting()) return Fail(Reason::kConflict, name + " is still being deleted");
+  if (meta.Label(kPoolNameLabel) == plan.pool)
+    return WrittenWorkload{StoredWorkload(daemon.kind, existing), WorkloadAction::kNone, /*reclaimed=*/true};
+  const Json patch = {
+      {"metadata",
+       {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
+  YAD_TRY(const auto patched, client.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop));
+  return WrittenWorkload{StoredWorkload(daemon.kind, patched), WorkloadAction::kRepair, /*reclaimed=*/true};
+}
+
+}  // namespace
+
+ObjectPtr StoredWorkload(WorkloadKind kind, const Json& object) {
+  return std::make_shared<StoredObject>(object, ProjectorOf(kind));
+}
+
+ObjectPtr StoredWorkload(WorkloadKind kind, const JsonDocument& object) {
+  const Json part = object.TreeOfObject(kProjectedOfWorkloads);
+  return std::make_shared<StoredObject>(ParseMeta(object), part, object, ProjectorOf(kind), KeptParts{.status = false});
+}
+
+Result<WrittenWorkload> UpdateWorkload(Client& client, const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                       std::stop_token stop) {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (plan.to.revision != nullptr && plan.workload->state().pool.empty()) {
@@ -105,7 +136,7 @@ Result<WrittenWorkload> WorkloadWriter::Update(const YurtAppDaemon& daemon, cons
   if (meta.controller() == nullptr) {
     // The daemon may be in deletion with --cascade=orphan. The operator must not adopt the workload again, because
     // Kubernetes would then delete it together with the daemon.
-    YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
+    YAD_TRY_VOID(ConfirmDaemon(client, daemon.meta, stop));
     options.skips_rate_limit = true;
   }
   const bool repairs = plan.action == WorkloadAction::kRepair;
@@ -114,45 +145,26 @@ Result<WrittenWorkload> WorkloadWriter::Update(const YurtAppDaemon& daemon, cons
     Json before = attempt > 1 || repairs ? live : Json();
     YAD_TRY(Json merged, MergedWorkload(daemon, plan, std::move(live)));
     if (repairs) {
-      YAD_TRY(auto not_kept, FindNotKept(daemon, plan, before, merged, stop));
+      YAD_TRY(auto not_kept, FindNotKept(client, daemon, plan, before, merged, stop));
       if (not_kept) {
         before = *std::move(not_kept);
         YAD_TRY(merged, MergedWorkload(daemon, plan, before));
         KeepPodTemplate(before, merged);
       }
     }
-    if (merged == before) return WrittenWorkload{ToStored(before)};
-    const auto updated = client_.UpdateAsDocument(type, merged, options, stop);
-    if (updated) return WrittenWorkload{ToStored(*updated), plan.action};
+    if (merged == before) return WrittenWorkload{StoredWorkload(daemon.kind, before)};
+    const auto updated = client.UpdateAsDocument(type, merged, options, stop);
+    if (updated) return WrittenWorkload{StoredWorkload(daemon.kind, *updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts) return Fail(updated.error());
     // Conflicts are common, because the workload's controller often writes its status. Merges again into the current
     // object.
-    YAD_TRY(live, client_.Get(type, meta.key, stop));
+    YAD_TRY(live, client.Get(type, meta.key, stop));
     YAD_TRY_VOID(IsAsPlanned(meta, ParseMeta(live), daemon));
   }
 }
 
-Result<WrittenWorkload> WorkloadWriter::Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan,
-                                                const std::string& name, std::stop_token stop) const {
-  const ResourceType& type = TypeOf(daemon.kind);
-  YAD_TRY(const auto existing, client_.Get(type, {daemon.meta.key.ns, name}, stop));
-  const ObjectMeta meta = ParseMeta(existing);
-  if (!ControlledBy(meta, daemon.meta.uid))
-    return NameConflictError(type, name, "is controlled by " + ControllerOf(meta));
-  const std::string pool = StringAt(existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  if (pool != plan.pool) return NameConflictError(type, name, "selects the pods of pool \"" + pool + "\"");
-  if (meta.deleting()) return Fail(Reason::kConflict, name + " is still being deleted");
-  if (meta.Label(kPoolNameLabel) == plan.pool)
-    return WrittenWorkload{ToStored(existing), WorkloadAction::kNone, /*reclaimed=*/true};
-  const Json patch = {
-      {"metadata",
-       {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
-  YAD_TRY(const auto patched, client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop));
-  return WrittenWorkload{ToStored(patched), WorkloadAction::kRepair, /*reclaimed=*/true};
-}
-
-Result<WrittenWorkload> WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPlan& plan,
-                                               const std::string& remembered, std::stop_token stop) const {
+Result<WrittenWorkload> CreateWorkload(Client& client, const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                       const std::string& remembered, std::stop_token stop) {
   YAD_TRY(const auto wanted, NewWorkload(daemon, plan));
   const std::string name = StringAt(wanted, {"metadata", "name"});
   // The pool may already have a workload that the caches do not show. If the workload has the current name, the POST
@@ -161,15 +173,15 @@ Result<WrittenWorkload> WorkloadWriter::Create(const YurtAppDaemon& daemon, cons
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;
-    auto reclaimed = Reclaim(daemon, plan, known, stop);
+    auto reclaimed = Reclaim(client, daemon, plan, known, stop);
     const bool is_missing = !reclaimed && (reclaimed.error().reason == Reason::kNotFound ||
                                            reclaimed.error().reason == Reason::kAlreadyExists);
     if (!is_missing) return reclaimed;
   }
-  const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), wanted, {}, stop);
-  if (created) return WrittenWorkload{ToStored(*created), WorkloadAction::kCreate};
+  const auto created = client.CreateAsDocument(TypeOf(daemon.kind), wanted, {}, stop);
+  if (created) return WrittenWorkload{StoredWorkload(daemon.kind, *created), WorkloadAction::kCreate};
   if (created.error().reason != Reason::kAlreadyExists) return Fail(created.error());
-  auto reclaimed = Reclaim(daemon, plan, name, stop);
+  auto reclaimed = Reclaim(client, daemon, plan, name, stop);
   if (!reclaimed && reclaimed.error().reason == Reason::kNotFound)
     return Fail(Reason::kConflict, name + " was created, and deleted before it could be read");
   return reclaimed;

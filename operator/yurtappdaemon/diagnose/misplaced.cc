@@ -39,7 +39,8 @@ bool Runs(const Json& pod, const ObjectMeta& meta) {
 
 }  // namespace
 
-MisplacedPods::MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock)
+MisplacedPods::MisplacedPods(Client& client, const ReconcilerStores& stores, EventSink& events, std::string ns,
+                             Clock& clock)
     : client_(client), stores_(stores), events_(events), ns_(std::move(ns)), clock_(clock) {}
 
 void MisplacedPods::Connect(std::function<void(const Request&)> count, std::function<void(const Request&)> show) {

@@ -21,6 +21,7 @@
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/observe/stores.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 
 namespace yad {
@@ -37,13 +38,9 @@ namespace yad {
 // Thread-safe, but each pool may have only one call of CountPods at a time.
 class MisplacedPods {
  public:
-  struct Stores {
-    const Store& daemons;
-    const Store& deployments;
-    const Store& stateful_sets;
-  };
   // Reads the pods of namespace `ns`; "" for all namespaces.
-  MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
+  MisplacedPods(Client& client, const ReconcilerStores& stores, EventSink& events, std::string ns,
+                Clock& clock = Clock::Real());
 
   // Must be called first. The functions must schedule:
   // - `count`: CountPods for the pool
@@ -96,7 +93,7 @@ class MisplacedPods {
   void Report(const std::string& pool, const ByWorkload& before, const Found& found);
 
   Client& client_;
-  const Stores stores_;
+  const ReconcilerStores stores_;
   EventSink& events_;
   const std::string ns_;
   Clock& clock_;

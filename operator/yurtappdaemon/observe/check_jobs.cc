@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/observe/check_jobs.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
@@ -44,16 +43,15 @@ Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, Stea
   return true;
 }
 
-Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop) {
-  const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
+Status ListCheckJobs(Client& client, const ObjectMeta& daemon, std::stop_token stop,
+                     const std::function<void(const ObjectPtr& job)>& take) {
+  const ListOptions options{.ns = daemon.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
-    ObjectPtr job = StoredCheckJob(item.TreeOfObject());
-    if (ControlledBy(job->meta(), snapshot.daemon.meta.uid))
-      snapshot.check_jobs.emplace(job->meta().key.name, CheckJobRef{std::move(job)});
+    const ObjectPtr job = StoredCheckJob(item.TreeOfObject());
+    if (ControlledBy(job->meta(), daemon.uid)) take(job);
     return true;
   });
-  if (!read) return Fail(read.error());
-  return {};
+  return read ? Status() : Fail(read.error());
 }
 
 }  // namespace yad

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_CHECK_JOBS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_CHECK_JOBS_H_
 
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -27,8 +28,10 @@ ObjectPtr StoredCheckJob(const Json& job);
 // - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, ForbiddenReads& forbidden_reads, SteadyTime now, Snapshot& snapshot);
 
-// Reads the daemon's Jobs from the server into snapshot.check_jobs, without the watch. Fails if the list fails.
-Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop);
+// Reads the daemon's Jobs from the server, without the watch, and calls `take` with each of them in the form that the
+// cache keeps. Fails if the list fails.
+Status ListCheckJobs(Client& client, const ObjectMeta& daemon, std::stop_token stop,
+                     const std::function<void(const ObjectPtr& job)>& take);
 
 }  // namespace yad
 

@@ -24,20 +24,15 @@ constexpr int kMaxCollisions = 16;
 
 ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
 
-// Returns whether the revision belongs to the daemon: it has the daemon's workload kind, and the daemon's selector
-// matches the pod labels in its template.
-bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
-  const auto content = ContentOf(revision);
+// Returns whether the daemon, or an earlier daemon of this name, created the revision: it has the daemon's workload
+// kind, and the daemon's selector matches the pod labels in its template.
+bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
+  const ObjectMeta& meta = revision->meta();
+  if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) return false;
+  const auto content = ContentOf(revision->Parse());
   const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
   return content && selector && content->kind == daemon.kind &&
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
-}
-
-// Returns whether the daemon, or an earlier daemon of this name, created the revision.
-bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
-  const ObjectMeta& meta = revision->meta();
-  return !meta.deleting() && meta.key.name == RevisionName(daemon.meta.key.name, meta.Label(kHashLabel)) &&
-         IsRevisionOf(daemon, revision->Parse());
 }
 
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
@@ -119,6 +114,15 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   return revision;
 }
 
+Result<ObjectPtr> RevisionHistory::Change(const ObjectMeta& revision, Json patch, std::stop_token stop) {
+  patch["metadata"]["uid"] = revision.uid;
+  patch["metadata"]["resourceVersion"] = revision.resource_version;
+  YAD_TRY(const auto changed, ChangeRevision(client_, revision.key, patch, stop));
+  const ObjectPtr stored = Stored(changed);
+  store_.Observe(stored);
+  return stored;
+}
+
 Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const RevisionContent& content,
                                           std::int64_t number, std::int64_t& collision_count, std::stop_token stop) {
   for (int attempt = 0; attempt < kMaxCollisions; ++attempt) {
@@ -138,15 +142,12 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
       // The revision already exists. Either the cache does not show it yet, or an earlier daemon of this name left it
       // when that daemon was deleted with --cascade=orphan.
       number = std::max(number, IntAt(existing, {"revision"}));
-      Json patch = {{"metadata",
-                     {{"uid", meta.uid},
-                      {"resourceVersion", meta.resource_version},
-                      {"labels", wanted["metadata"]["labels"]},
-                      {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
-                    {"revision", number}};
+      Json patch = {
+          {"metadata",
+           {{"labels", wanted["metadata"]["labels"]}, {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
+          {"revision", number}};
       if (number != IntAt(existing, {"revision"})) ForgetRollout(meta, patch);
-      YAD_TRY(auto adopted, ChangeRevision(client_, key, patch, stop));
-      return Stored(std::move(adopted));
+      return Change(meta, std::move(patch), stop);
     }
     ++collision_count;
     log::Info("another ControllerRevision already has this name; trying another name",
@@ -168,7 +169,7 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
     }
-    Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
+    Json patch = {{"revision", number}};
     ForgetRollout(meta, patch);
     // This patch replaces the number that OpenYurt set. An annotation keeps OpenYurt's number, because OriginOf may
     // need it to find the revision from which a workload of OpenYurt was rendered. But an earlier version of this
@@ -179,9 +180,7 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
           std::to_string(ProjectionOf<RevisionProjection>(revision).number);
     }
-    YAD_TRY(auto renumbered, ChangeRevision(client_, meta.key, patch, stop));
-    revision = Stored(std::move(renumbered));
-    store_.Observe(revision);
+    YAD_TRY(revision, Change(meta, std::move(patch), stop));
   }
   return {};
 }
@@ -261,13 +260,8 @@ Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const
     return revision->meta().key.name == state.update->name;
   });
   if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " was deleted");
-  const ObjectMeta& meta = (*update)->meta();
-  const Json patch = {
-      {"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"annotations", annotations}}}};
-  YAD_TRY(auto marked, ChangeRevision(client_, meta.key, patch, stop));
-  const ObjectPtr stored = Stored(std::move(marked));
-  store_.Observe(stored);
-  return Parse(stored);
+  YAD_TRY(const auto changed, Change((*update)->meta(), {{"metadata", {{"annotations", annotations}}}}, stop));
+  return Parse(changed);
 }
 
 Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
@@ -373,20 +367,14 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
                                      std::stop_token stop) {
   bool confirmed = false;
   for (const ObjectPtr& orphan : orphans) {
-    const ObjectMeta& meta = orphan->meta();
     if (!IsNamedAndMadeFor(daemon, orphan)) continue;
     if (!confirmed) {
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
     }
-    const Json patch = {{"metadata",
-                         {{"uid", meta.uid},
-                          {"resourceVersion", meta.resource_version},
-                          {"ownerReferences", Json::array({ControllerReference(daemon)})}}}};
-    auto claimed = ChangeRevision(client_, meta.key, patch, stop);
-    if (!claimed && claimed.error().reason == Reason::kNotFound) continue;
-    if (!claimed) return Fail(claimed.error());
-    store_.Observe(Stored(*std::move(claimed)));
+    const Json patch = {{"metadata", {{"ownerReferences", Json::array({ControllerReference(daemon)})}}}};
+    const auto claimed = Change(orphan->meta(), patch, stop);
+    if (!claimed && claimed.error().reason != Reason::kNotFound) return Fail(claimed.error());
   }
   return {};
 }

@@ -99,6 +99,9 @@ class RevisionHistory {
   void UseSpecContent(const RevisionContent& content, State& state, const ObjectPtr& match);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
+  // Applies a merge patch to the revision with this metadata, unless the server has a newer version of the revision.
+  // Puts the server's response into the store, and returns it.
+  Result<ObjectPtr> Change(const ObjectMeta& revision, Json patch, std::stop_token stop);
   // Calls ConfirmDaemon, sets annotations of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const Json& annotations,
                                std::stop_token stop);

@@ -15,18 +15,15 @@ namespace {
 // The shortest run of hexadecimal digits and dashes that counts as an id. A UUID has 36 characters.
 constexpr std::size_t kShortestId = 32;
 constexpr std::size_t kTaintsNamed = 2;
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool IsOfId(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == '-'; }
+constexpr std::string_view kDecimalDigits = "0123456789";
+constexpr std::string_view kCharactersOfIds = "0123456789abcdefABCDEF-";
 
 // Returns the part of `text` before `end`, or the whole `text` if `end` does not occur.
 std::string_view Before(std::string_view text, std::string_view end) { return text.substr(0, text.find(end)); }
 
-// Returns the index of the first character, from `begin` on, that does not satisfy `is`.
-template <typename Is>
-std::size_t EndOfRun(std::string_view text, std::size_t begin, Is is) {
-  while (begin < text.size() && is(text[begin])) ++begin;
-  return begin;
+// Returns the index of the first character, from `begin` on, that is not in `set`.
+std::size_t EndOfRun(std::string_view text, std::size_t begin, std::string_view set) {
+  return std::min(text.find_first_not_of(set, begin), text.size());
 }
 
 // Returns whether this part of a scheduler's message may be about nodes of other pools, such as an untolerated taint.
@@ -44,14 +41,13 @@ std::string Steady(std::string_view text) {
   std::string steady;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (IsOfId(c)) {
-      const std::size_t end = EndOfRun(text, at, IsOfId);
+    if (const std::size_t end = EndOfRun(text, at, kCharactersOfIds); end > at) {
       steady += end - at >= kShortestId ? std::string_view("...") : text.substr(at, end - at);
       at = end;
       continue;
     }
     if (c == ':') {  // a port follows, as in "10.0.0.7:51234->10.96.0.10:53"
-      const std::size_t end = EndOfRun(text, at + 1, IsDigit);
+      const std::size_t end = EndOfRun(text, at + 1, kDecimalDigits);
       if (end > at + 1 && text.substr(end).starts_with("->")) {
         at = end;
         continue;
@@ -77,7 +73,7 @@ std::string SchedulerMessage(std::string_view message) {
   while (!list.empty()) {
     std::string_view words = Before(list, ", ");
     list.remove_prefix(std::min(list.size(), words.size() + 2));
-    const std::size_t digits = EndOfRun(words, 0, IsDigit);
+    const std::size_t digits = EndOfRun(words, 0, kDecimalDigits);
     if (digits > 0 && words.substr(digits).starts_with(' ')) words.remove_prefix(digits + 1);
     if (words.starts_with("node(s) had untolerated taint")) {
       taints.insert(Steady(words));

@@ -57,8 +57,7 @@ class PlanExecutorTest : public ::testing::Test {
   Outcome ApplyInTurn() { return ApplyInTurn(Take()); }
   Outcome ApplyInTurn(const Snapshot& snapshot, std::stop_token stop = {}) {
     plan_ = MakePlan(snapshot, memo_);
-    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment,
-                               {.parallel_writes = 1, .caches = {.daemons = &world_.stores().daemons}});
+    const PlanExecutor in_turn(world_.client, world_.caches(), Clock::Real(), {.parallel_writes = 1});
     return in_turn.Apply(snapshot.daemon, plan_, memo_, std::move(stop));
   }
   void Deployed(const std::vector<std::string>& pools) {
@@ -76,7 +75,7 @@ class PlanExecutorTest : public ::testing::Test {
   }
 
   World world_;
-  PlanExecutor executor_{world_.client, world_.stores().deployments, ProjectDeployment, {}};
+  PlanExecutor executor_{world_.client, world_.caches(), Clock::Real(), {}};
   PlanMemo memo_;
   Plan plan_;
 };

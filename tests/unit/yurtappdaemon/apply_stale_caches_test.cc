@@ -118,7 +118,7 @@ TEST_F(PlanExecutorTest, RemovalDoesNotWaitForTheRateLimitAfterItsLiveReads) {
   options.qps = 1;
   options.burst = 3;
   Client limited(world_.cluster.transport(), options, world_.clock);
-  const PlanExecutor executor(limited, world_.stores().deployments, ProjectDeployment, {});
+  const PlanExecutor executor(limited, world_.caches(), Clock::Real(), {});
   auto applied =
       std::async(std::launch::async, [&] { return executor.Apply(snapshot.daemon, plan_, memo_, {}).removed; });
   const bool at_once = applied.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
@@ -162,8 +162,9 @@ TEST_F(PlanExecutorTest, AnOlderSpecInTheCacheStopsNoWrite) {
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
   plan_ = MakePlan(snapshot, memo_);
-  const PlanExecutor executor(world_.client, world_.stores().deployments, ProjectDeployment,
-                              {.caches = {.daemons = &old}});
+  World::Stores& now = world_.stores();
+  const ReconcilerStores caches{old, now.pools, now.deployments, now.stateful_sets, now.revisions};
+  const PlanExecutor executor(world_.client, caches, Clock::Real(), {});
   EXPECT_THAT(executor.Apply(snapshot.daemon, plan_, memo_, {}).updated, ElementsAre("a"));
 }
 

@@ -88,22 +88,16 @@ class World {
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
     looks.clear();
     shown.clear();
-    const MisplacedPods::Stores read = {stores_->daemons, stores_->deployments, stores_->stateful_sets};
-    misplaced_ = std::make_shared<MisplacedPods>(client, read, events, "", clock);
+    misplaced_ = std::make_shared<MisplacedPods>(client, caches(), events, "", clock);
     misplaced_->Connect([this](const Request& pool) { looks.push_back(pool); },
                         [this](const Request& daemon) { shown.push_back(daemon); });
     sampler_ = prometheus == nullptr ? nullptr : std::make_shared<CheckSampler>(prometheus, clock);
     if (sampler_ != nullptr) sampler_->Connect([](const Request&) {}, [](const Request&) {});
-    reconciler_ = std::make_unique<Reconciler>(
-        client,
-        ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
-                         stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->jobs.get(),
-                         stores_->nodes.get(), stores_->prefetches.get()},
-        events, clock,
-        Reconciler::Options{.max_removals = limit,
-                            .apply = {.parallel_writes = parallel_writes},
-                            .misplaced = misplaced_,
-                            .sampler = sampler_});
+    reconciler_ = std::make_unique<Reconciler>(client, caches(), events, clock,
+                                               Reconciler::Options{.max_removals = limit,
+                                                                   .apply = {.parallel_writes = parallel_writes},
+                                                                   .misplaced = misplaced_,
+                                                                   .sampler = sampler_});
   }
 
   void Sync() {
@@ -297,6 +291,12 @@ class World {
     std::unique_ptr<Informer> jobs;
   };
   Stores& stores() { return *stores_; }
+  // Returns the same caches as the reconciler reads.
+  ReconcilerStores caches() {
+    Stores& s = *stores_;
+    return {s.daemons,        s.pools,        s.deployments, s.stateful_sets, s.revisions,
+            s.services.get(), s.freeze.get(), s.jobs.get(),  s.nodes.get(),   s.prefetches.get()};
+  }
 
  private:
   void SyncOne(Store& store, const ResourceType& type, const std::string& selector, const Projector& project,

@@ -1,6 +1,6 @@
 // The caches that the controller reads.
-#ifndef OPERATOR_YURTAPPDAEMON_STORES_H_
-#define OPERATOR_YURTAPPDAEMON_STORES_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STORES_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_STORES_H_
 
 #include <string>
 #include <vector>
@@ -44,4 +44,4 @@ struct ReconcilerStores {
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_STORES_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_STORES_H_
