@@ -36,12 +36,10 @@ Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const
   }
   pod_template["metadata"]["labels"][kCheckLabel] = check.name;
   if (StringAt(pod_template, {"spec", "restartPolicy"}).empty()) pod_template["spec"]["restartPolicy"] = "Never";
-  Json job = {{"apiVersion", kJobType.ApiVersion()}, {"kind", kJobType.kind}, {"spec", std::move(spec)}};
-  job["metadata"] = {
-      {"name", name},
-      {"namespace", daemon.meta.key.ns},
-      {"labels", {{kPoolNameLabel, pool.name}, {kRevisionLabel, revision_label}, {kCheckLabel, check.name}}},
-      {"ownerReferences", Json::array({ControllerReference(daemon)})}};
+  Json job = OwnedObject(kJobType, name, daemon);
+  job["metadata"]["labels"] = {
+      {kPoolNameLabel, pool.name}, {kRevisionLabel, revision_label}, {kCheckLabel, check.name}};
+  job["spec"] = std::move(spec);
   return job;
 }
 

@@ -194,26 +194,23 @@ class Merger {
     // - The positions of the items in `ours` that are also in `live` are filled with these items in the order of `now`.
     //   The order matters: init containers run in order, and variables refer to earlier variables.
     // - A new item directly follows the item before it in `now`.
-    std::vector<std::size_t> present;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      if (live_at.contains((*now_keys)[i])) present.push_back(i);
-    }
     Json result = Json::array();
-    std::size_t done = 0;   // number of finished items in `ours`
-    std::size_t place = 0;  // index in `present`
+    std::size_t done = 0;  // number of finished items in `ours`
+    const auto add_new_items = [&] {
+      for (; done < ours.size() && !live_at.contains((*now_keys)[done]); ++done)
+        result.push_back(std::move(ours[done]));
+    };
     for (std::size_t i = 0; i < live_keys->size(); ++i) {
       const std::string& key = (*live_keys)[i];
       if (!now_at.contains(key)) {
         if (!last_at.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // Adds this item, and the new items of `ours` up to the next item that is also in `live`. At the first item, also
-      // adds the new items before it.
-      const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
-      ++place;
-      for (; done < end; ++done) result.push_back(std::move(ours[done]));
+      add_new_items();  // only at the first of these positions
+      result.push_back(std::move(ours[done++]));
+      add_new_items();
     }
-    for (; done < ours.size(); ++done) result.push_back(std::move(ours[done]));
+    add_new_items();  // if `live` has no item of `ours`
     live = std::move(result);
     return true;
   }

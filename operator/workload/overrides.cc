@@ -130,12 +130,11 @@ std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& 
   const auto applied = [&] { return bounds.Grow(grows, workload) ? "" : kTooLong; };
   constexpr char kTooDeep[] = "the result is nested too deeply";
   if (TooDeep(MemberOf(operation, "value"), to)) return kTooDeep;
+  Json value;
   if (op == "add") {
     if (!operation.contains("value")) return "add needs a value";
-    const std::string wrong = Add(to, operation.at("value"), workload);
-    return wrong.empty() ? applied() : wrong;
-  }
-  if (op == "copy" || op == "move") {
+    value = operation.at("value");
+  } else if (op == "copy" || op == "move") {
     const Json& from = MemberOf(operation, "from");
     if (!from.is_string()) return "from must be a string";
     const Json& source = workload.at(Json::json_pointer(from.get<std::string>()));
@@ -145,16 +144,17 @@ std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& 
       if (!bounds.Copy(copied.values)) return kTooManyCopies;
       grows += copied.text;
     }
-    Json value = source;
+    value = source;
     if (op == "move") {
       const Json removal = {{"op", "remove"}, {"path", from}};
       workload.patch_inplace(Json::array({removal}));
     }
-    const std::string wrong = Add(to, std::move(value), workload);
-    return wrong.empty() ? applied() : wrong;
+  } else {
+    workload.patch_inplace(Json::array({operation}));
+    return applied();
   }
-  workload.patch_inplace(Json::array({operation}));
-  return applied();
+  const std::string wrong = Add(to, std::move(value), workload);
+  return wrong.empty() ? applied() : wrong;
 }
 
 Status ApplyJsonPatches(const Json& patches, const std::string& path, OverrideBounds& bounds, Json& workload) {

@@ -16,6 +16,14 @@ Json ControllerReference(const YurtAppDaemon& daemon) {
   return reference;
 }
 
+Json OwnedObject(const ResourceType& type, const std::string& name, const YurtAppDaemon& daemon) {
+  Json object = {{"apiVersion", type.ApiVersion()}, {"kind", type.kind}};
+  object["metadata"] = {{"name", name},
+                        {"namespace", daemon.meta.key.ns},
+                        {"ownerReferences", Json::array({ControllerReference(daemon)})}};
+  return object;
+}
+
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
   Json& owners = object["metadata"]["ownerReferences"];
   if (!owners.is_array()) owners = Json::array();

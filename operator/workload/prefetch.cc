@@ -89,12 +89,9 @@ std::string PrefetchDigest(const Json& pods) { return SafeEncode(Fnv1a64(DumpJso
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause) {
   const Json labels = {{kPrefetchLabel, name}};
-  Json daemon_set = {{"apiVersion", kDaemonSetType.ApiVersion()}, {"kind", kDaemonSetType.kind}};
-  daemon_set["metadata"] = {{"name", name},
-                            {"namespace", daemon.meta.key.ns},
-                            {"labels", {{kPrefetchLabel, name}, {kPoolNameLabel, pool}}},
-                            {"annotations", {{kPrefetchDigestAnnotation, PrefetchDigest(pods)}}},
-                            {"ownerReferences", Json::array({ControllerReference(daemon)})}};
+  Json daemon_set = OwnedObject(kDaemonSetType, name, daemon);
+  daemon_set["metadata"]["labels"] = {{kPrefetchLabel, name}, {kPoolNameLabel, pool}};
+  daemon_set["metadata"]["annotations"][kPrefetchDigestAnnotation] = PrefetchDigest(pods);
   pods["containers"] = Json::array({PauseContainer(pause, pods)});
   daemon_set["spec"] = {{"selector", {{"matchLabels", labels}}},
                         {"template", {{"metadata", {{"labels", labels}}}, {"spec", std::move(pods)}}}};

@@ -53,16 +53,6 @@ void DropRequiredNodeAffinity(Json& pod) {
   }
 }
 
-// Returns the workload before overrides: the labels, the annotations and the spec of the template.
-Result<Json> Base(const RevisionContent& revision) {
-  const Json& spec = MemberOf(revision.workload_template, "spec");
-  if (!spec.is_object()) return Fail(Reason::kInvalid, TemplatePath(revision.kind) + ".spec: Required value");
-  Json workload = Json::object();
-  workload["metadata"] = MetadataOfTemplate(revision.workload_template);
-  workload["spec"] = spec;
-  return workload;
-}
-
 // Adds the labels, annotations, nodeSelector and tolerations of the pool to the workload (see Render). Returns false if
 // one of the changed fields has a wrong type.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
@@ -191,7 +181,11 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
 
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label) {
-  YAD_TRY(auto workload, Base(revision));
+  const Json& spec = MemberOf(revision.workload_template, "spec");
+  if (!spec.is_object()) return Fail(Reason::kInvalid, TemplatePath(revision.kind) + ".spec: Required value");
+  Json workload = Json::object();
+  workload["metadata"] = MetadataOfTemplate(revision.workload_template);
+  workload["spec"] = spec;
   if (inputs.rules == 0) KeepPullPolicies(inputs.pull_policies, workload);
   std::optional<OverrideBounds> bounds;
   if (!inputs.overrides.empty()) bounds.emplace(workload);
@@ -214,15 +208,9 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
 
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label) {
-  const ResourceType& type = TypeOf(daemon.kind);
-  rendered["apiVersion"] = type.ApiVersion();
-  rendered["kind"] = type.kind;
-  Json& metadata = rendered["metadata"];
-  metadata["name"] = name;
-  metadata["namespace"] = daemon.meta.key.ns;
-  metadata["labels"][kRevisionLabel] = revision_label;
-  metadata["annotations"][kRenderedFromAnnotation] = inputs.ToAnnotation();
-  metadata["ownerReferences"] = Json::array({ControllerReference(daemon)});
+  rendered.update(OwnedObject(TypeOf(daemon.kind), name, daemon), /*merge_objects=*/true);
+  rendered["metadata"]["labels"][kRevisionLabel] = revision_label;
+  rendered["metadata"]["annotations"][kRenderedFromAnnotation] = inputs.ToAnnotation();
   return rendered;
 }
 

@@ -1,7 +1,6 @@
 #include "operator/workload/revision.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -44,13 +43,9 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
 // Returns whether OpenYurt wrote the revision. OpenYurt encodes Go structs, which have a null creationTimestamp.
 // Revisions of this operator do not contain nulls.
 bool IsOfOpenYurt(const Json& workload_template) {
-  const Json& spec = MemberOf(workload_template, "spec");
-  for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {
-    const Json& metadata = MemberOf(object, "metadata");
-    if (metadata.is_object() && metadata.contains("creationTimestamp") && metadata["creationTimestamp"].is_null())
-      return true;
-  }
-  return false;
+  const auto is_null = [](const Json* value) { return value != nullptr && value->is_null(); };
+  return is_null(Find(workload_template, {"metadata", "creationTimestamp"})) ||
+         is_null(Find(workload_template, {"spec", "template", "metadata", "creationTimestamp"}));
 }
 
 // Calls visit(key, container) for each container of the pod template. `Workload` is Json or const Json.
@@ -177,21 +172,17 @@ std::string RevisionName(const std::string& daemon_name, const std::string& hash
 
 Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& content, const std::string& hash,
                             std::int64_t revision) {
-  Json spec = {{"workloadTemplate", {{"$patch", "replace"}, {TemplateField(content.kind), content.workload_template}}}};
+  Json object = OwnedObject(kControllerRevisionType, RevisionName(daemon.meta.key.name, hash), daemon);
+  object["metadata"]["labels"] = {{kOurRevisionLabel, "true"}, {kHashLabel, hash}};
+  if (const std::string& cause = daemon.meta.Annotation(kChangeCauseAnnotation); !cause.empty()) {
+    object["metadata"]["annotations"][kChangeCauseAnnotation] = cause;
+  }
+  Json& spec = object["data"]["spec"];
+  spec["workloadTemplate"] = {{"$patch", "replace"}, {TemplateField(content.kind), content.workload_template}};
   if (!content.service_template.is_null()) spec["serviceTemplate"] = content.service_template;
   if (!content.overrides.empty()) spec["overrides"] = content.overrides;
-  Json metadata = {{"name", RevisionName(daemon.meta.key.name, hash)},
-                   {"namespace", daemon.meta.key.ns},
-                   {"labels", {{kOurRevisionLabel, "true"}, {kHashLabel, hash}}},
-                   {"ownerReferences", Json::array({ControllerReference(daemon)})}};
-  if (const std::string& cause = daemon.meta.Annotation(kChangeCauseAnnotation); !cause.empty()) {
-    metadata["annotations"][kChangeCauseAnnotation] = cause;
-  }
-  return {{"apiVersion", kControllerRevisionType.ApiVersion()},
-          {"kind", kControllerRevisionType.kind},
-          {"metadata", std::move(metadata)},
-          {"data", {{"spec", std::move(spec)}}},
-          {"revision", revision}};
+  object["revision"] = revision;
+  return object;
 }
 
 }  // namespace yad

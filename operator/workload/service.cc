@@ -116,10 +116,7 @@ Json RenderService(const RevisionContent& revision, const std::string& pool) {
 
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name) {
   Json service = rendered;
-  service["apiVersion"] = kServiceType.ApiVersion();
-  service["kind"] = kServiceType.kind;
-  service["metadata"]["name"] = name;
-  service["metadata"]["namespace"] = daemon.meta.key.ns;
+  service.update(OwnedObject(kServiceType, name, daemon), /*merge_objects=*/true);
   SetOwner(rendered, daemon, service);
   return service;
 }

@@ -8,6 +8,7 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
+#include "operator/yurtappdaemon/report/status.h"
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/dashboard/fleet_model.h"
 
@@ -50,20 +51,21 @@ PoolPlan WithoutWrite(PoolPlan plan, const std::string& update) {
   return plan;
 }
 
-void Derive(const PlannedSnapshot& planned, std::size_t index, const ViewContext& context, PoolFacts& pool) {
+void Derive(const PlannedSnapshot& planned, std::size_t index, const StatusInput& input, const PoolStatusIndex& old,
+            PoolFacts& pool) {
   const PoolPlan plan = WithoutWrite(planned.plan.pools[index], planned.snapshot.update->name);
   PoolOutcome outcome;
   outcome.plan = &plan;
   outcome.workload = plan.workload;
   outcome.failure_reason = plan.failure_reason;
   outcome.failure_message = plan.failure_message;
-  const PoolView view = MakeView(outcome, context);
+  const PoolView view = MakeView(outcome, input, old);
   pool.derived = true;
   pool.phase = ToString(view.phase);
   pool.revision = view.revision;
   pool.reason = view.reason;
   pool.message = view.message;
-  pool.waiting_for = view.waiting_for;
+  pool.waiting_for = StringAt(view.details, {"waitingFor"});
   if (view.workload == nullptr) return;
   pool.workload = view.workload->object->meta().key.name;
   pool.replicas = view.workload->state().replicas;
@@ -111,12 +113,11 @@ std::vector<PoolFacts> DisplayedPools(const Json& daemon, const PlannedSnapshot*
   }
   if (planned != nullptr) {
     const PoolStatusIndex old{StatusView(status)};
-    const Rollout* rollout = planned->plan.rollout ? &*planned->plan.rollout : nullptr;
-    const ViewContext context{planned->snapshot, old, rollout, nullptr};
+    const StatusInput input{planned->snapshot, {}, {}, nullptr, 0, planned->plan.postponed, planned->plan.rollout};
     for (std::size_t i = 0; i < planned->snapshot.pools.size(); ++i) {
       const NodePool& node_pool = planned->snapshot.pools[i].pool();
       const auto [it, unlisted] = pools.try_emplace(node_pool.name);
-      if (unlisted) Derive(*planned, i, context, it->second);
+      if (unlisted) Derive(*planned, i, input, old, it->second);
       it->second.labels = LabelsOf(node_pool);
       it->second.current = NeedsNoWriteInPool(*planned, i, update);
       if (!planned->groups.empty()) it->second.group = planned->groups[i];

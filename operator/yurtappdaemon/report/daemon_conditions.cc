@@ -2,6 +2,7 @@
 
 #include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {
@@ -11,11 +12,12 @@ constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
 // Returns whether more pools have failed on updateRevision than maxFailures of the daemon or of a group allows.
-bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
-  if (rollout != nullptr && rollout->decision.failed_group) return true;
-  const bool rolling = daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+bool HasTooManyFailures(const PoolCounts& counts, const StatusInput& input) {
+  if (!input.rollout) return counts.failures() > 0;
   const auto pools = static_cast<std::size_t>(counts.desired);
-  return counts.failures() > (rolling ? static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(pools)) : 0);
+  const RollingUpdate& strategy = input.snapshot.daemon.strategy.rolling;
+  return input.rollout->decision.failed_group ||
+         counts.failures() > static_cast<std::int64_t>(strategy.max_failures.Of(pools));
 }
 
 // Returns whether the server rejects the workloads of pools that do not have updateRevision, for example of new pools,
@@ -23,23 +25,20 @@ bool HasTooManyFailures(const PoolCounts& counts, const YurtAppDaemon& daemon, c
 //
 // Returns false while currentRevision is not yet updateRevision, so condition Complete stays True. If Complete became
 // False, failures after the rollout would cause a rollback (RolloutInput::all_updated).
-bool RejectsTooMany(const ConditionInput& input) {
-  const PoolCounts& counts = input.counts;
-  if (counts.unwritten == 0 || (input.rollout != nullptr && !input.rollout->target.is_current)) return false;
-  return HasTooManyFailures(counts, input.snapshot.daemon, input.rollout);
+bool RejectsTooMany(const StatusInput& input, const PoolCounts& counts) {
+  if (counts.unwritten == 0 || (input.rollout && !input.rollout->target.is_current)) return false;
+  return HasTooManyFailures(counts, input);
 }
 
-bool IsComplete(const ConditionInput& input) {
-  const PoolCounts& counts = input.counts;
-  if (input.rollout != nullptr && input.rollout->target.rolled_back) return false;
+bool IsComplete(const StatusInput& input, const PoolCounts& counts) {
+  if (input.rollout && input.rollout->target.rolled_back) return false;
   // Later changes of health are not part of the rollout.
   const bool was_complete = WasRolledOut(input.previous, input.snapshot.update->name) && !input.was_incomplete;
-  if (was_complete && counts.unassigned == 0 && !RejectsTooMany(input)) return true;
-  return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
+  if (was_complete && counts.unassigned == 0 && !RejectsTooMany(input, counts)) return true;
+  return IsRolledOut(counts, input) && !counts.all_offline();
 }
 
-Condition Ready(const ConditionInput& input) {
-  const PoolCounts& counts = input.counts;
+Condition Ready(const PoolCounts& counts) {
   if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
@@ -52,8 +51,7 @@ Condition Ready(const ConditionInput& input) {
   return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
 }
 
-Condition Progressing(const ConditionInput& input, bool complete) {
-  const PoolCounts& counts = input.counts;
+Condition Progressing(const StatusInput& input, const PoolCounts& counts, bool complete) {
   const YurtAppDaemon& daemon = input.snapshot.daemon;
   const std::string progress =
       std::to_string(counts.updated) + " of " + std::to_string(counts.desired) + " pools are updated";
@@ -65,21 +63,21 @@ Condition Progressing(const ConditionInput& input, bool complete) {
                      "spec.paused is true: no pool is updated to another revision (kubectl yad resume " +
                          daemon.meta.key.name + ")");
   if (complete) return condition("True", kRolloutComplete, progress);
-  if (input.rollout != nullptr) {
+  if (input.rollout) {
     if (auto of_rollout = ProgressOf(input.snapshot, *input.rollout, counts.rollout)) return *of_rollout;
   }
   if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
-  if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
+  if (counts.waiting_for_user > 0 && !input.rollout && input.snapshot.freeze) {
     return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
   }
-  if (HasTooManyFailures(counts, daemon, input.rollout))
+  if (HasTooManyFailures(counts, input))
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
     return condition("True", kWaitingForDeletion,
                      Pluralize(counts.waiting_for_user, "pool is updated when its", "pools are updated when their") +
                          " workload is deleted (OnDelete)");
   }
-  if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
+  if (input.rollout && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
     return condition(
         "True", kPoolsHeld,
@@ -95,8 +93,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   return condition("True", kRolloutComplete, progress);
 }
 
-Condition Complete(const ConditionInput& input, bool complete, const Condition& progressing) {
-  const PoolCounts& counts = input.counts;
+Condition Complete(const StatusInput& input, const PoolCounts& counts, bool complete, const Condition& progressing) {
   if (complete) {
     const std::int64_t failed = counts.failures() + counts.other_cause;
     if (failed == 0)
@@ -105,8 +102,8 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
     return {kCompleteCondition, "True", "CompleteWithFailures",
             Pluralize(failed, "pool has failed", "pools have failed") + " (" +
                 DescribeFailure(first.name, first.reason, first.message, static_cast<std::size_t>(failed)) + "); " +
-                (input.rollout != nullptr ? "maxFailures allows this, or the revision is not the cause"
-                                          : "the revision is not the cause")};
+                (input.rollout ? "maxFailures allows this, or the revision is not the cause"
+                               : "the revision is not the cause")};
   }
   if (counts.all_offline() && progressing.reason == kRolloutComplete) {
     return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNodeText};
@@ -129,14 +126,14 @@ bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) 
 
 // Returns whether condition Reconciling (kstatus) is set. It is not set while only a user can continue the rollout,
 // because tools would wait for its end forever.
-bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
+bool IsReconciling(const StatusInput& input, const PoolCounts& counts, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
   // After a rollback, no pool is updated to status.updateRevision. So updates to other revisions count instead.
-  const bool rolled_back = input.rollout != nullptr && input.rollout->target.rolled_back;
-  return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
+  const bool rolled_back = input.rollout && input.rollout->target.rolled_back;
+  return (rolled_back ? counts.in_motion : counts.on_their_way) > 0;
 }
 
 // Returns whether messages about the rollout count the pool: it is in the current group, or the rollout has no groups.
@@ -157,8 +154,9 @@ std::string FirstFailureOnTarget(const std::vector<PoolView>& views, const Rollo
 
 }  // namespace
 
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results,
-                      const Rollout* rollout) {
+PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& input) {
+  const std::vector<PoolOutcome>& results = input.pools;
+  const std::optional<Rollout>& rollout = input.rollout;
   PoolCounts counts;
   counts.desired = static_cast<std::int64_t>(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -179,7 +177,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone;
-    const bool awaited = rollout != nullptr && IsAwaitedAfterFailedWrite(view, results[i]);
+    const bool awaited = rollout && IsAwaitedAfterFailedWrite(view, results[i]);
     const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
     counts.unwritten += revision_failed && !view.late && !view.assigned;
@@ -197,33 +195,32 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
         view.phase != PoolPhase::kVerifying) {
       counts.not_ready.push_back(std::string(view.name) + " (" + std::string(ToString(view.phase)) + ")");
     }
-    if (rollout != nullptr && IsShown(*rollout, i)) {
+    if (rollout && IsShown(*rollout, i)) {
       ++counts.rollout.pools;
       counts.rollout.updated += view.updated;
       counts.rollout.failed += failed;
       counts.rollout.held += plan.waiting_for == WaitingFor::kHold;
     }
   }
-  if (rollout != nullptr) counts.rollout.failure = FirstFailureOnTarget(views, rollout->decision);
+  if (rollout) counts.rollout.failure = FirstFailureOnTarget(views, rollout->decision);
   return counts;
 }
 
-bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
-  return counts.unsettled == 0 && !HasTooManyFailures(counts, daemon, rollout);
+bool IsRolledOut(const PoolCounts& counts, const StatusInput& input) {
+  return counts.unsettled == 0 && !HasTooManyFailures(counts, input);
 }
 
-void SetConditions(const ConditionInput& input, Conditions& conditions) {
-  const PoolCounts& counts = input.counts;
+void SetConditions(const StatusInput& input, const PoolCounts& counts, Conditions& conditions) {
   const bool paused = input.snapshot.daemon.paused;
-  const bool complete = IsComplete(input);
-  const Condition progressing = Progressing(input, complete);
-  conditions.Set(Ready(input));
-  conditions.Set(Complete(input, complete, progressing));
+  const bool complete = IsComplete(input, counts);
+  const Condition progressing = Progressing(input, counts, complete);
+  conditions.Set(Ready(counts));
+  conditions.Set(Complete(input, counts, complete, progressing));
   conditions.Set(progressing);
   const auto set_if = [&](bool is_true, const char* type) {
     is_true ? conditions.Set({type, "True", progressing.reason, progressing.message}) : conditions.Remove(type);
   };
-  set_if(IsReconciling(input, complete, progressing), kReconcilingCondition);
+  set_if(IsReconciling(input, counts, complete, progressing), kReconcilingCondition);
   set_if(progressing.status == "False", kStalledCondition);
   if (counts.failed > 0) {
     conditions.Set({"Degraded", "True", "PoolsFailed",

@@ -39,23 +39,15 @@ struct PoolCounts {
   // Returns whether all pools that can have nodes are Offline.
   bool all_offline() const { return offline > 0 && offline + invalid_names == desired; }
 };
-// `rollout` is null if the strategy is not RollingUpdate.
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results,
-                      const Rollout* rollout);
+// `views` are the views of input.pools.
+PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& input);
 
 // Returns whether all pools have finished their update to updateRevision. Failures do not matter if maxFailures allows
-// them. `rollout` is null if the strategy is not RollingUpdate.
-bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout);
+// them.
+bool IsRolledOut(const PoolCounts& counts, const StatusInput& input);
 
-struct ConditionInput {
-  const Snapshot& snapshot;
-  const Rollout* rollout = nullptr;  // null: the strategy is not RollingUpdate
-  const PoolCounts& counts;
-  const Json& previous;  // the status before this reconcile
-  bool was_incomplete;   // StatusInput::was_incomplete
-};
 // Sets Ready, Complete, Progressing, Degraded and Paused; sets or removes Reconciling and Stalled.
-void SetConditions(const ConditionInput& input, Conditions& conditions);
+void SetConditions(const StatusInput& input, const PoolCounts& counts, Conditions& conditions);
 
 // Sets the conditions for a spec that the operator does not act on.
 void SetBlockedConditions(const std::string& reason, const std::string& message, Conditions& conditions);

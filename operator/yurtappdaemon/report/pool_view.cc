@@ -6,6 +6,7 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
+#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {
@@ -26,8 +27,12 @@ std::string RevisionNameOf(const PoolOutcome& result, const Revision& update) {
 }
 
 // Returns whether the old status shows that the pool was healthy on its current revision.
-bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::string_view revision) {
-  if (old == nullptr) return context.unlisted_were_ready;
+bool WasHealthy(const StatusInput& input, const PoolStatusView* old, std::string_view revision) {
+  // A truncated list may have omitted the pool because it was Ready on the update revision.
+  if (old == nullptr) {
+    return StatusView(input.previous).unlisted_were_ready() &&
+           WasRolledOut(input.previous, input.snapshot.update->name);
+  }
   if (old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
   return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
@@ -35,20 +40,20 @@ bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::stri
 }
 
 // Returns the message that describes how the wait will end.
-std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
-  const YurtAppDaemon& daemon = context.snapshot.daemon;
+std::string HowItEnds(const PoolPlan& plan, const StatusInput& input) {
+  const YurtAppDaemon& daemon = input.snapshot.daemon;
   switch (plan.waiting_for) {
     case WaitingFor::kNone:
       return "";
     case WaitingFor::kSlot:
-      return context.rollout != nullptr && context.rollout->decision.state == RolloutState::kOutage
+      return input.rollout && input.rollout->decision.state == RolloutState::kOutage
                  ? "the rollout continues when the sites that went offline return"
                  : "the pool is updated when fewer pools than maxUnavailable are unavailable";
     case WaitingFor::kGroup:
       return plan.offline ? "the pool is offline, and is updated after the online pools of its group"
                           : "the pool is updated after the pools of the earlier groups";
     case WaitingFor::kApproval: {
-      const std::string& group = daemon.strategy.rolling.groups[context.rollout->decision.group].name;
+      const std::string& group = daemon.strategy.rolling.groups[input.rollout->decision.group].name;
       return "group " + group + " waits for approval: kubectl yad approve " + daemon.meta.key.name + " " + group;
     }
     case WaitingFor::kPartition:
@@ -59,8 +64,8 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       return "the site holds the pool" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) +
              " (kubectl yad release " + plan.pool + ")";
     case WaitingFor::kFreeze:
-      if (!context.snapshot.freeze) return DescribeBlockingError(context.snapshot);
-      return DescribeFreeze(*context.snapshot.freeze);
+      if (!input.snapshot.freeze) return DescribeBlockingError(input.snapshot);
+      return DescribeFreeze(*input.snapshot.freeze);
     case WaitingFor::kWindow:
       if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
       return "the update window opens at " + FormatTime(*plan.gate.window.opens) + " (" +
@@ -88,20 +93,20 @@ void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
 
 class View {
  public:
-  View(const PoolOutcome& result, const ViewContext& context)
+  View(const PoolOutcome& result, const StatusInput& input, const PoolStatusIndex& old)
       : result_(result),
         plan_(*result.plan),
-        context_(context),
-        strategy_(context.snapshot.daemon.strategy.rolling),
-        old_(context.old.Find(plan_.pool)) {}
+        input_(input),
+        strategy_(input.snapshot.daemon.strategy.rolling),
+        old_(old.Find(plan_.pool)) {}
 
   PoolView Make() {
     view_.name = plan_.pool;
-    view_.revision = RevisionNameOf(result_, *context_.snapshot.update);
-    view_.service = result_.service;
+    view_.revision = RevisionNameOf(result_, *input_.snapshot.update);
+    if (!result_.service.empty()) view_.details["service"] = result_.service;
     view_.workload = result_.workload ? &*result_.workload : nullptr;
     state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
-    view_.joining = view_.workload == nullptr && plan_.health.joins;
+    if (view_.workload == nullptr && plan_.health.joins) view_.details["joining"] = true;
     deleting_ = view_.workload != nullptr && view_.workload->object->meta().deleting();
     SetHealth();
     SetFailure();
@@ -112,15 +117,19 @@ class View {
     SetCountedSince();
     // A pool without a ready node does not make progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
-    if (context_.diagnoses != nullptr && view_.reason != kCheckFailed) {
-      const auto found = context_.diagnoses->find(plan_.pool);
-      if (found != context_.diagnoses->end()) AddDiagnosis(found->second, view_);
+    if (input_.diagnoses != nullptr && view_.reason != kCheckFailed) {
+      const auto found = input_.diagnoses->find(plan_.pool);
+      if (found != input_.diagnoses->end()) AddDiagnosis(found->second, view_);
+    }
+    if (input_.misplaced != nullptr) {
+      const auto found = input_.misplaced->find(plan_.pool);
+      if (found != input_.misplaced->end()) view_.details["misplacedReplicas"] = found->second;
     }
     return std::move(view_);
   }
 
  private:
-  bool rolling() const { return context_.rollout != nullptr; }
+  bool rolling() const { return input_.rollout.has_value(); }
 
   void SetHealth() {
     written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
@@ -138,11 +147,11 @@ class View {
       been_healthy_ = !fresh_ && plan_.health.been_healthy;
       soaked_ = !fresh_ && plan_.health.soaked;
     } else {
-      been_healthy_ = !fresh_ && (healthy_ || WasHealthy(context_, old_, view_.revision));
+      been_healthy_ = !fresh_ && (healthy_ || WasHealthy(input_, old_, view_.revision));
       soaked_ = been_healthy_;
     }
     soaking_ = rolling() && healthy_ && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
-    const bool checks_follow = rolling() && begins && !context_.rollout->target.is_current && !strategy_.checks.empty();
+    const bool checks_follow = rolling() && begins && !input_.rollout->target.is_current && !strategy_.checks.empty();
     verifying_ = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
@@ -198,7 +207,7 @@ class View {
   // is new and has never been healthy. During a rollout, the plan shows this only from the second rejection on.
   bool IsExcusedRejection() const {
     if (!plan_.excused || view_.assigned || view_.late || !CountsAsFailure(view_.reason, view_.message)) return false;
-    return context_.rollout->target.is_current || plan_.health.rejected || !plan_.failure_reason.empty();
+    return input_.rollout->target.is_current || plan_.health.rejected || !plan_.failure_reason.empty();
   }
 
   void SetUpdate() {
@@ -246,7 +255,11 @@ class View {
       view_.phase = soaking_ ? PoolPhase::kSoaking : verifying_ ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
     if (view_.phase == PoolPhase::kVerifying && plan_.checks.unavailable) view_.reason = kChecksUnavailable;
-    SetUnhealthySeconds();
+    // scaledFrom shows a new leader that the pool has been healthy, because the phase does not.
+    const bool counts_as_failed = plan_.offline_after_update || IsLate();
+    if (rolling() && !fresh_ && !plan_.health.soaked && plan_.joining && been_healthy_ && counts_as_failed)
+      view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
+    if (const std::int64_t seconds = UnhealthySeconds(); seconds > 0) view_.details["unhealthySeconds"] = seconds;
   }
 
   // Returns the message about a paused Deployment. If the template sets `paused`, the user can't resume the Deployment,
@@ -289,7 +302,7 @@ class View {
   // Puts into status the data with which a new leader continues the pool's soak (minReadySeconds).
   void SetSoak() {
     view_.scaled_from = plan_.health.replicas;
-    if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
+    if (!plan_.health.soaked) view_.details["healthySince"] = FormatTime(plan_.health.since);
   }
 
   // Sets the time from which the pool's soak or deadline counts. If it is later than lastTransitionTime, BuildStatus
@@ -302,33 +315,27 @@ class View {
     if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
   }
 
-  // Sets unhealthySeconds, which a new leader reads from status. It is set:
+  bool IsLate() const { return view_.phase == PoolPhase::kFailed && view_.late; }
+
+  // Returns unhealthySeconds, which a new leader reads from status, or 0. It is set:
   // - until the pool has soaked
   // - after its soak, while checks run, if the pool has been unhealthy or offline
-  void SetUnhealthySeconds() {
+  std::int64_t UnhealthySeconds() const {
     // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. The pool must still
     // count as failed if a user changes the strategy to RollingUpdate.
-    if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
-    if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
+    if (!rolling()) return IsLate() && !soaked_ ? 1 : 0;
+    if (fresh_ || (plan_.health.soaked && plan_.health.verified)) return 0;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
-    if (plan_.health.soaked) {
-      view_.unhealthy_seconds = seconds;
-      return;
-    }
-    const bool is_late = view_.phase == PoolPhase::kFailed && view_.late;
+    if (plan_.health.soaked || view_.phase == PoolPhase::kUpdating) return seconds;
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
-                        plan_.offline_after_update || is_late;
-    if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // scaledFrom shows a new leader that the pool has been healthy, because the phase does not.
-    if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
-      view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
-    if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
+                        plan_.offline_after_update || IsLate();
+    return counts ? std::max<std::int64_t>(seconds, 1) : 0;
   }
 
   void SetWait() {
     if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
-    view_.waiting_for = ToString(plan_.waiting_for);
-    const std::string end = HowItEnds(plan_, context_);
+    view_.details["waitingFor"] = ToString(plan_.waiting_for);
+    const std::string end = HowItEnds(plan_, input_);
     // A new leader restores the failure of a check from the message, so nothing is added to this message.
     if (!end.empty() && view_.reason != kCheckFailed) view_.message += (view_.message.empty() ? "" : "; ") + end;
     if (plan_.waiting_for != WaitingFor::kHold || !view_.reason.empty()) return;
@@ -339,15 +346,16 @@ class View {
   // Puts into status the data with which a new leader continues the pool's checks.
   void SetCheck() {
     if (fresh_ || !plan_.health.check) return;
-    view_.check = plan_.health.check->name;
-    if (plan_.health.check->since != WallTime()) view_.check_started = FormatTime(plan_.health.check->since);
-    view_.check_failures = plan_.health.check->failures;
+    const CheckProgress& check = *plan_.health.check;
+    view_.details["check"] = check.name;
+    if (check.since != WallTime()) view_.details["checkStartedAt"] = FormatTime(check.since);
+    if (check.failures > 0) view_.details["checkFailures"] = check.failures;
     if (view_.phase == PoolPhase::kVerifying && view_.message.empty()) view_.message = plan_.checks.message;
   }
 
   const PoolOutcome& result_;
   const PoolPlan& plan_;
-  const ViewContext& context_;
+  const StatusInput& input_;
   const RollingUpdate& strategy_;
   const PoolStatusView* old_;
   PoolView view_;
@@ -366,6 +374,8 @@ class View {
 
 }  // namespace
 
-PoolView MakeView(const PoolOutcome& result, const ViewContext& context) { return View(result, context).Make(); }
+PoolView MakeView(const PoolOutcome& result, const StatusInput& input, const PoolStatusIndex& old) {
+  return View(result, input, old).Make();
+}
 
 }  // namespace yad

@@ -34,31 +34,21 @@ int ListRank(const PoolView& view) {
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
-// Returns whether the old list was truncated, and omitted only pools that were Ready on the update revision.
-bool UnlistedWereReady(const StatusInput& input) {
-  return StatusView(input.previous).unlisted_were_ready() && WasRolledOut(input.previous, input.snapshot.update->name);
-}
-
-// Returns the view with a bounded message and with lastTransitionTime. The time is that of the old entry, except if one
-// of these has changed:
+// Returns the pool's lastTransitionTime. It is the time of the old entry, except if one of these has changed:
 // - the phase or the revision
 // - whether the pool is being scaled (scaledFrom); not for an Offline pool
 // - whether an Offline pool counts against its update (IsOfflineAfterUpdate), so that the time of an outage
 //   does not count
-PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
-  view.message = Cut(std::move(view.message), kMaxMessage);
-  view.since = now;
-  const PoolStatusView* old = old_entries.Find(view.name);
-  if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
-      !old->last_transition_text().empty() &&
-      (view.phase == PoolPhase::kOffline ? IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason)
-                                         : (old->scaled_from() > 0) == (view.scaled_from > 0))) {
-    view.since = old->last_transition_text();
-    // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
-    // (ShiftTimes).
-    if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
-  }
-  return view;
+std::string TransitionOf(const PoolView& view, const PoolStatusView* old, const std::string& now) {
+  if (old == nullptr || old->phase() != view.phase || old->revision() != view.revision ||
+      old->last_transition_text().empty() ||
+      (view.phase == PoolPhase::kOffline ? IsOfflineAfterUpdate(old->reason()) != IsOfflineAfterUpdate(view.reason)
+                                         : (old->scaled_from() > 0) != (view.scaled_from > 0)))
+    return now;
+  // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
+  // (ShiftTimes).
+  return view.counted_since > old->last_transition() ? FormatTime(view.counted_since)
+                                                     : std::string(old->last_transition_text());
 }
 
 // Returns the last revision that was fully rolled out.
@@ -77,8 +67,7 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
     if (input.rollout->target.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
   }
-  return IsRolledOut(counts, snapshot.daemon, input.rollout ? &*input.rollout : nullptr) ? snapshot.update->name
-                                                                                         : before;
+  return IsRolledOut(counts, input) ? snapshot.update->name : before;
 }
 
 // Returns the views of workloads whose pools are no longer selected, one for each pool.
@@ -96,7 +85,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlockedReason;
       if (stay && (input.postponed.blocked() || was_blocked)) {
         view.reason = kRemovalBlockedReason;
-        view.message = "not removed: see condition RemovalBlocked";  // short: BoundMessages may cut longer messages
+        view.message = "not removed: see condition RemovalBlocked";  // short: SetPools may cut longer messages
       }
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
@@ -108,40 +97,23 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
   return views;
 }
 
-// Limits the total length of the messages, so that the object stays below etcd's limit.
-void BoundMessages(std::vector<PoolView>& pools) {
-  std::size_t size = 0;
-  for (const PoolView& pool : pools) size += pool.message.size();
-  if (size <= kMaxMessages) return;
-  for (PoolView& pool : pools) pool.message = Cut(std::move(pool.message), kMaxMessages / pools.size());
-}
-
-Json EntryOf(const PoolView& pool) {
-  Json entry = {{"name", pool.name}, {"phase", ToString(pool.phase)}, {"lastTransitionTime", pool.since}};
+Json EntryOf(const PoolView& pool, const std::string& since) {
+  Json entry = pool.details;
+  entry["name"] = pool.name;
+  entry["phase"] = ToString(pool.phase);
+  entry["lastTransitionTime"] = since;
   const auto add = [&](const char* key, std::string_view text) {
     if (!text.empty()) entry[key] = text;
   };
-  const auto add_count = [&](const char* key, std::int64_t count) {
-    if (count > 0) entry[key] = count;
-  };
   add("revision", pool.revision);
   add("state", pool.state);
-  add("service", pool.service);
   add("reason", pool.reason);
   add("message", pool.message);
-  add("waitingFor", pool.waiting_for);
-  add_count("unhealthySeconds", pool.unhealthy_seconds);
-  add_count("scaledFrom", pool.scaled_from);
-  add("healthySince", pool.healthy_since);
-  add("check", pool.check);
-  add("checkStartedAt", pool.check_started);
-  add_count("checkFailures", pool.check_failures);
-  if (pool.joining) entry["joining"] = true;
+  if (pool.scaled_from > 0) entry["scaledFrom"] = pool.scaled_from;
   if (pool.workload == nullptr) return entry;
   entry["workload"] = pool.workload->object->meta().key.name;
   entry["replicas"] = pool.workload->state().replicas;
   entry["readyReplicas"] = pool.workload->state().ready_replicas;
-  add_count("misplacedReplicas", pool.misplaced);
   return entry;
 }
 
@@ -152,28 +124,7 @@ Json SummaryOf(const WorkloadRef& workload) {
           {"workloadName", workload.object->meta().key.name}};
 }
 
-// Returns the pools that status lists, in their order.
-std::vector<PoolView> ListedPools(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving,
-                                  const PoolStatusIndex& old, const std::string& now) {
-  std::vector<const PoolView*> order;
-  order.reserve(views.size() + leaving.size());
-  for (const auto* of_both : {&views, &leaving}) {
-    for (const PoolView& view : *of_both) order.push_back(&view);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const PoolView* a, const PoolView* b) {
-    return std::pair(ListRank(*a), std::string_view(a->name)) < std::pair(ListRank(*b), std::string_view(b->name));
-  });
-  if (order.size() > kMaxListed) order.resize(kMaxListed);
-  std::vector<PoolView> listed;
-  listed.reserve(order.size());
-  for (const PoolView* view : order) listed.push_back(Listed(*view, old, now));
-  BoundMessages(listed);
-  return listed;
-}
-
-// Sets the lists of the status, which are its largest part.
-void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving, const PoolStatusIndex& old,
-              const std::string& now, Json& status) {
+void SetSummaries(const std::vector<PoolView>& views, Json& status) {
   Json& nodepools = status["nodepools"] = Json::array();
   std::vector<const WorkloadRef*> provided;
   for (const PoolView& view : views) {
@@ -186,9 +137,35 @@ void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& l
   if (provided.size() > kMaxListed) provided.resize(kMaxListed);
   Json& summary = status["workloadSummary"] = Json::array();
   for (const WorkloadRef* workload : provided) summary.push_back(SummaryOf(*workload));
+}
+
+// Sets the list of pools, which is the largest part of the status. Bounds the messages of the listed views.
+void SetPools(std::vector<PoolView>& views, std::vector<PoolView>& leaving, const PoolStatusIndex& old, WallTime now,
+              Json& status) {
+  std::vector<PoolView*> order;
+  order.reserve(views.size() + leaving.size());
+  for (auto* of_both : {&views, &leaving}) {
+    for (PoolView& view : *of_both) order.push_back(&view);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const PoolView* a, const PoolView* b) {
+    return std::pair(ListRank(*a), a->name) < std::pair(ListRank(*b), b->name);
+  });
+  if (order.size() > kMaxListed) {
+    order.resize(kMaxListed);
+    status[kTruncated] = true;
+  }
+  std::size_t size = 0;
+  for (PoolView* view : order) {
+    view->message = Cut(std::move(view->message), kMaxMessage);
+    size += view->message.size();
+  }
+  const std::string time = FormatTime(now);
   Json& pools = status["pools"] = Json::array();
-  for (const PoolView& pool : ListedPools(views, leaving, old, now)) pools.push_back(EntryOf(pool));
-  if (views.size() + leaving.size() > kMaxListed) status[kTruncated] = true;
+  for (PoolView* view : order) {
+    // Limits the total length of the messages, so that the object stays below etcd's limit.
+    if (size > kMaxMessages) view->message = Cut(std::move(view->message), kMaxMessages / order.size());
+    pools.push_back(EntryOf(*view, TransitionOf(*view, old.Find(view->name), time)));
+  }
 }
 
 // Sets the three conditions that OpenYurt writes.
@@ -260,33 +237,22 @@ Json CounterFields(const StatusInput& input, const PoolCounts& counts, const std
   };
 }
 
-void AddMisplaced(const MisplacedCounts& counts, std::vector<PoolView>& views) {
-  if (counts.empty()) return;
-  for (PoolView& view : views) {
-    if (const auto found = counts.find(view.name); found != counts.end()) view.misplaced = found->second;
-  }
-}
-
 }  // namespace
 
 Json BuildStatus(const StatusInput& input) {
   const PoolStatusIndex old{StatusView(input.previous)};
-  const Rollout* rollout = input.rollout ? &*input.rollout : nullptr;
-  const ViewContext context{input.snapshot, old, rollout, input.diagnoses, UnlistedWereReady(input)};
   std::vector<PoolView> views;
   views.reserve(input.pools.size());
-  for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, context));
-  if (input.misplaced != nullptr) AddMisplaced(*input.misplaced, views);
-  const PoolCounts counts = CountPools(views, input.pools, rollout);
-  const std::vector<PoolView> leaving = ViewLeaving(input, old);
+  for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, input, old));
+  const PoolCounts counts = CountPools(views, input);
 
   Json status = CounterFields(input, counts, views);
-  SetLists(views, leaving, old, FormatTime(input.snapshot.now), status);
-  if (rollout != nullptr && !rollout->begun.empty()) status[kBegunGroups] = rollout->begun;
+  SetSummaries(views, status);
+  if (input.rollout && !input.rollout->begun.empty()) status[kBegunGroups] = input.rollout->begun;
 
   Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
   SetUpstreamConditions(input, counts, conditions);
-  SetConditions({input.snapshot, rollout, counts, input.previous, input.was_incomplete}, conditions);
+  SetConditions(input, counts, conditions);
   if (input.postponed.blocked()) {
     conditions.Set({kRemovalBlockedCondition, "True", input.postponed.reason, input.postponed.message});
   } else if (conditions.Has(kRemovalBlockedCondition) && !input.postponed.undecided()) {
@@ -295,9 +261,11 @@ Json BuildStatus(const StatusInput& input) {
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
   SetCrdCondition(input.missing_fields, conditions);
   status["conditions"] = conditions.Take();
+  std::vector<PoolView> leaving = ViewLeaving(input, old);
+  SetPools(views, leaving, old, input.snapshot.now, status);  // after the conditions, which need the whole messages
   const std::string& update = input.snapshot.update->name;
   const bool was_complete = WasCompleteOnce(input.previous, update) || WasCompleteOnce(status, update);
-  if (rollout != nullptr && !rollout->target.rolled_back && was_complete) status[kCompletedRevision] = update;
+  if (input.rollout && !input.rollout->target.rolled_back && was_complete) status[kCompletedRevision] = update;
   return status;
 }
 

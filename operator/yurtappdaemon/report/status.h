@@ -10,8 +10,7 @@
 #include "operator/base/clock.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
-#include "operator/yurtappdaemon/plan/plan.h"
-#include "operator/yurtappdaemon/report/pool_view.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
 
 namespace yad {
 
@@ -23,8 +22,8 @@ struct StatusInput {
   // takes times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
-  const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
-  const std::optional<Rollout>& rollout;
+  const PostponedRemovals& postponed;          // workloads whose removal is blocked or not decided yet
+  const std::optional<Rollout>& rollout;       // only for RollingUpdate
   const Diagnoses* diagnoses = nullptr;        // the diagnoses of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
