@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -68,35 +69,26 @@ std::function<void(const std::string&)> LogWarnings() {
   };
 }
 
-ClientOptions MakeClientOptions(const Options& options) {
-  ClientOptions client = options.client;
-  client.user_agent = std::string(kName) + "/" + YAD_VERSION;
-  client.observe = [](const std::string& method, int status, Duration) {
+// Sets the options that have no flag. `own_namespace` is the namespace of the pod, or of the kubeconfig's context.
+void Complete(Options& options, const std::string& own_namespace) {
+  const std::string user_agent = std::string(kName) + "/" + YAD_VERSION;
+  for (ServiceOptions* service : {&options.prometheus, &options.cloud_events, &options.otlp_traces})
+    service->user_agent = user_agent;
+  options.client.user_agent = user_agent;
+  options.client.observe = [](const std::string& method, int status, Duration) {
     metrics::GetCounter("rest_client_requests_total", "Requests to the apiserver, by method and HTTP status code.",
                         {{"method", method}, {"code", status == 0 ? "<error>" : std::to_string(status)}})
         .Increment();
   };
-  client.on_warning = LogWarnings();
-  return client;
-}
-
-WebhookOptions MakeWebhookOptions(const Options& options, const std::string& own_namespace) {
-  WebhookOptions webhook = options.webhook;
-  for (ObjectKey* key : {&webhook.certificates.secret, &webhook.certificates.service}) {
+  options.client.on_warning = LogWarnings();
+  options.daemons.freeze_ns = own_namespace;
+  CertificateOptions& certificates = options.webhook.certificates;
+  for (ObjectKey* key : {&certificates.secret, &certificates.service}) {
     if (!key->name.empty()) key->ns = own_namespace;
   }
-  return webhook;
-}
-
-Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
-  YAD_TRY_VOID(server.Listen());
-  if (server.port() != 0) manager.AddServer(name, [&server](std::stop_token stop) { return server.Run(stop); });
-  return {};
-}
-
-StatusServer::Reply Readiness(const Manager& manager) {
-  const std::string missing = manager.NotReady();
-  return missing.empty() ? StatusServer::Reply{200, "ok\n"} : StatusServer::Reply{503, missing + "\n"};
+  options.election.lease.name = kName;
+  if (options.election.lease.ns.empty()) options.election.lease.ns = own_namespace;
+  options.election.identity = Identity();
 }
 
 // Tunes the allocator for a process whose threads are mostly idle.
@@ -111,150 +103,112 @@ void TuneAllocator() {
   mallopt(M_MXFAST, 0);
 }
 
-std::optional<LeaderElectionOptions> MakeElectionOptions(const Options& options, const std::string& own_namespace) {
-  if (!options.leader_elect) return std::nullopt;
-  LeaderElectionOptions election = options.election;
-  election.lease.name = kName;
-  if (election.lease.ns.empty()) election.lease.ns = own_namespace;
-  election.identity = Identity();
-  return election;
-}
-
-ServiceOptions WithUserAgent(ServiceOptions service) {
-  service.user_agent = std::string(kName) + "/" + YAD_VERSION;
-  return service;
+// Adds an outbox to the Manager, which posts its messages to the URL in `service`. Returns nullptr if there is no URL.
+// The message of an Error contains the flags.
+Result<std::shared_ptr<Outbox>> AddOutbox(Manager& manager, const std::string& name, const ServiceOptions& service,
+                                          const std::string& content_type) {
+  if (service.url.empty()) return nullptr;
+  auto made = Receiver::Make(service, content_type);
+  if (!made) return Fail(made.error().reason, "--" + name + "-*: " + made.error().message);
+  OutboxOptions options;
+  options.receiver = name;
+  const std::shared_ptr<Receiver> receiver = *std::move(made);
+  const auto outbox = std::make_shared<Outbox>(options, [receiver](const std::string& message, std::stop_token stop) {
+    return receiver->Post(message, std::move(stop));
+  });
+  // Servers stop after the controllers, so the outbox also sends the messages of the last reconciles.
+  manager.AddServer(name, [outbox](std::stop_token stop) -> Status {
+    outbox->Run(std::move(stop));
+    return {};
+  });
+  return outbox;
 }
 
 // The clients of servers other than the apiserver. A client is nullptr if its flag is not set.
 struct Services {
   std::unique_ptr<PrometheusClient> prometheus;
-  std::shared_ptr<Outbox> cloud_events;
-  std::shared_ptr<Outbox> traces;
+  RolloutListeners listeners;  // send messages about rollouts
 };
 
-// Returns an outbox that posts its messages to the URL in `service`, or nullptr if there is no URL.
-Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceOptions& service,
-                                           const std::string& content_type) {
-  if (service.url.empty()) return nullptr;
-  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(WithUserAgent(service), content_type));
-  OutboxOptions options;
-  options.receiver = name;
-  return std::make_shared<Outbox>(options, [receiver](const std::string& message, std::stop_token stop) {
-    return receiver->Post(message, std::move(stop));
-  });
-}
-
 // Creates the clients of servers other than the apiserver. The message of an Error contains the flags.
-Result<Services> MakeServices(const Options& options) {
-  const auto at = [](const char* flags, const Error& error) {
-    return Fail(error.reason, std::string(flags) + ": " + error.message);
-  };
+Result<Services> AddServices(Manager& manager, const Options& options) {
   Services services;
   if (!options.prometheus.url.empty()) {
-    auto prometheus = PrometheusClient::Make(WithUserAgent(options.prometheus));
-    if (!prometheus) return at("--prometheus-*", prometheus.error());
+    auto prometheus = PrometheusClient::Make(options.prometheus);
+    if (!prometheus) return Fail(prometheus.error().reason, "--prometheus-*: " + prometheus.error().message);
     services.prometheus = *std::move(prometheus);
   }
-  auto events = MakeOutbox("cloud-events", options.cloud_events, kCloudEventContentType);
-  if (!events) return at("--cloud-events-*", events.error());
-  services.cloud_events = *std::move(events);
-  auto traces = MakeOutbox("otlp-traces", options.otlp_traces, kOtlpContentType);
-  if (!traces) return at("--otlp-traces-*", traces.error());
-  services.traces = *std::move(traces);
-  return services;
-}
-
-// Adds the outbox to the Manager as a server. Servers stop after the controllers, so the outbox also sends the messages
-// of the last reconciles.
-void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<Outbox>& outbox) {
-  manager.AddServer(name, [outbox](std::stop_token stop) -> Status {
-    outbox->Run(std::move(stop));
-    return {};
-  });
-}
-
-// Returns listeners that add messages about rollouts to the outboxes, and adds the outboxes to the Manager.
-RolloutListeners AddListeners(Manager& manager, const Services& services) {
-  RolloutListeners listeners;
-  if (const auto outbox = services.cloud_events; outbox != nullptr) {
-    listeners.notices =
-        std::make_shared<RolloutNotices>([outbox](const CloudEvent& event) { outbox->Add(ToText(event)); });
-    RunOutbox(manager, "cloud-events", outbox);
+  YAD_TRY(const auto events, AddOutbox(manager, "cloud-events", options.cloud_events, kCloudEventContentType));
+  if (events != nullptr) {
+    services.listeners.notices =
+        std::make_shared<RolloutNotices>([events](const CloudEvent& event) { events->Add(ToText(event)); });
   }
-  if (const auto outbox = services.traces; outbox != nullptr) {
-    listeners.trace = std::make_shared<RolloutTrace>([outbox](const std::vector<Span>& spans) {
-      for (std::string& body : ToOtlp(spans, kName, YAD_VERSION)) outbox->Add(std::move(body));
+  YAD_TRY(const auto traces, AddOutbox(manager, "otlp-traces", options.otlp_traces, kOtlpContentType));
+  if (traces != nullptr) {
+    services.listeners.trace = std::make_shared<RolloutTrace>([traces](const std::vector<Span>& spans) {
+      for (std::string& body : ToOtlp(spans, kName, YAD_VERSION)) traces->Add(std::move(body));
     });
-    RunOutbox(manager, "otlp-traces", outbox);
   }
-  return listeners;
+  return services;
 }
 
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Services& services,
-                  const Options& options, const std::string& own_namespace) {
+                  const Options& options) {
   YurtAppDaemonOptions daemons = options.daemons;
-  daemons.freeze_ns = own_namespace;
   daemons.prometheus = services.prometheus.get();
-  daemons.listeners = AddListeners(manager, services);
+  daemons.listeners = services.listeners;
   const ReconcilerStores stores = AddYurtAppDaemonController(manager, client, events, daemons);
-  if (options.webhook.certificates.directory.empty() && options.webhook.certificates.secret.name.empty()) return {};
+  WebhookOptions webhook = options.webhook;
+  if (webhook.certificates.directory.empty() && webhook.certificates.secret.name.empty()) return {};
+  webhook.prometheus = services.prometheus.get();
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets,
                                 stores.revisions};
-  WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
-  webhook.prometheus = services.prometheus.get();
   return AddWebhook(manager, client, read, webhook);
 }
 
 void AddPools(Manager& manager, Client& client, EventRecorder& events, const Options& options) {
-  switch (options.controllers.Choose(kNodePoolController)) {
-    case Chosen::kYes:
-      AddNodePoolController(manager, client, manager.leader_client(), events, options.nodepool);
-      break;
-    case Chosen::kByDefault:
-      AddNodePoolControllerAuto(manager, client, events, options.nodepool);
-      break;
-    case Chosen::kNo:
-      break;
-  }
+  const Chosen chosen = options.controllers.Choose(kNodePoolController);
+  if (chosen == Chosen::kYes) AddNodePoolController(manager, client, manager.leader_client(), events, options.nodepool);
+  if (chosen == Chosen::kByDefault) AddNodePoolControllerAuto(manager, client, events, options.nodepool);
 }
 
-// The HTTP servers for --metrics-bind-address and --health-probe-bind-address.
-class StatusServers {
- public:
-  // `capacity` is null if the autoscaler does not run.
-  StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
-      : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
-    metrics::GetGauge("yurtappdaemon_build_info", "Always 1. The label has the version of the operator.",
-                      {{"version", YAD_VERSION}})
-        .Set(1);
-    metrics_.Handle("/metrics", [] {
-      return StatusServer::Reply{200, metrics::Render(), "text/plain; version=0.0.4; charset=utf-8"};
-    });
-    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "ok\n"}; });
-    health_.Handle("/readyz", [&manager] { return Readiness(manager); });
-    if (capacity == nullptr) return;
-    health_.Handle("/debug/capacity", [capacity] {
-      return StatusServer::Reply{200, capacity->Describe().dump(2) + "\n", "application/json"};
-    });
+// Adds an HTTP server to the Manager. Returns false if the address can't be used. The log message contains `flag`.
+bool AddStatusServer(Manager& manager, const std::string& flag, const std::string& address,
+                     const std::map<std::string, StatusServer::Handler>& handlers) {
+  const auto server = std::make_shared<StatusServer>(StatusServerOptions{address});
+  for (const auto& [path, handler] : handlers) server->Handle(path, handler);
+  if (const Status listening = server->Listen(); !listening) {
+    log::Err("Cannot listen", {{"flag", flag}, {"error", listening.error()}});
+    return false;
   }
+  if (server->port() != 0) manager.AddServer(flag, [server](std::stop_token stop) { return server->Run(stop); });
+  return true;
+}
 
-  // Returns false if an address can't be used. The log message contains the flag.
-  bool Listen(Manager& manager) {
-    for (auto& [server, flag] :
-         {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
-      if (const Status serving = Serve(manager, *server, flag); !serving) {
-        log::Err("Cannot listen", {{"flag", flag}, {"error", serving.error()}});
-        return false;
-      }
-    }
-    return true;
+// Adds the servers for --metrics-bind-address and --health-probe-bind-address. `capacity` is null if the autoscaler
+// does not run.
+bool AddStatusServers(Manager& manager, const Options& options,
+                      const std::shared_ptr<const CapacityReconciler>& capacity) {
+  using Reply = StatusServer::Reply;
+  metrics::GetGauge("yurtappdaemon_build_info", "Always 1. The label has the version of the operator.",
+                    {{"version", YAD_VERSION}})
+      .Set(1);
+  std::map<std::string, StatusServer::Handler> health;
+  health["/healthz"] = [] { return Reply{200, "ok\n"}; };
+  health["/readyz"] = [&manager] {
+    const std::string missing = manager.NotReady();
+    return missing.empty() ? Reply{200, "ok\n"} : Reply{503, missing + "\n"};
+  };
+  if (capacity != nullptr) {
+    health["/debug/capacity"] = [capacity] {
+      return Reply{200, capacity->Describe().dump(2) + "\n", "application/json"};
+    };
   }
-
- private:
-  StatusServer metrics_;
-  StatusServer health_;
-};
+  const auto render = [] { return Reply{200, metrics::Render(), "text/plain; version=0.0.4; charset=utf-8"}; };
+  return AddStatusServer(manager, "--metrics-bind-address", options.metrics_bind_address, {{"/metrics", render}}) &&
+         AddStatusServer(manager, "--health-probe-bind-address", options.health_probe_bind_address, health);
+}
 
 int ExitCodeOf(RunOutcome outcome) {
   switch (outcome) {
@@ -281,7 +235,7 @@ int Main(int argc, char** argv) {
   auto exit_on_signal = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;
-  const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
+  std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
   if (!options) return exit_code;
   log::Configure(options->log_level, options->log_format);
 
@@ -290,22 +244,24 @@ int Main(int argc, char** argv) {
     log::Err("Cannot find the cluster", {{"error", config.error()}});
     return kCannotStart;
   }
-  const auto client = MakeClient(*config, MakeClientOptions(*options));
+  Complete(*options, config->ns);
+  const auto client = MakeClient(*config, options->client);
   if (!client) {
     log::Err("Cannot create a client for the apiserver", {{"cluster", config->source}, {"error", client.error()}});
     return kCannotStart;
   }
-  const auto services = MakeServices(*options);
+  Result<Services> services;  // outlives the Manager
+  Manager manager(**client, options->leader_elect ? std::optional(options->election) : std::nullopt);
+  services = AddServices(manager, *options);
   if (!services) {
     log::Err("Cannot create a client for Prometheus, CloudEvents or OTLP", {{"error", services.error()}});
     return kCannotStart;
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
 
-  Manager manager(**client, MakeElectionOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
-    if (const Status added = AddProduct(manager, **client, events, *services, *options, config->ns); !added) {
+    if (const Status added = AddProduct(manager, **client, events, *services, *options); !added) {
       log::Err("Cannot serve the webhook", {{"error", added.error()}});
       return kCannotStart;
     }
@@ -314,8 +270,7 @@ int Main(int argc, char** argv) {
   std::shared_ptr<const CapacityReconciler> capacity;
   if (options->controllers.Choose(kAutoscalerController) == Chosen::kYes)
     capacity = AddCapacityController(manager, **client, events, options->capacity_resync);
-  StatusServers servers(*options, manager, capacity);
-  if (!servers.Listen(manager)) return kCannotStart;
+  if (!AddStatusServers(manager, *options, capacity)) return kCannotStart;
 
   exit_on_signal.reset();
   return ExitCodeOf(manager.Run(stop.get_token()));

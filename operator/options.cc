@@ -114,13 +114,14 @@ std::string ToSeconds(std::string& text) {
   return "";
 }
 
-// Adds a flag for a duration, such as "90s", "15m" or "8760h".
+// Adds a flag for a duration, such as "90s", "15m" or "8760h". `initial` is the default in this form, for --help.
 template <typename Time>
-CLI::Option* AddDuration(CLI::App& app, const std::string& flag, Time& value, const std::string& help) {
-  return app
-      .add_option_function<std::uint64_t>(
-          flag, [&value](const std::uint64_t& count) { value = std::chrono::seconds(count); }, help)
-      ->transform(CLI::Validator(ToSeconds, "s|m|h"));
+void AddDuration(CLI::App& app, const std::string& flag, Time& value, const std::string& initial,
+                 const std::string& help) {
+  app.add_option_function<std::uint64_t>(
+         flag, [&value](const std::uint64_t& count) { value = std::chrono::seconds(count); }, help)
+      ->transform(CLI::Validator(ToSeconds, "s|m|h"))
+      ->default_str(initial);
 }
 
 // Values of flags that are parsed later, by Interpret.
@@ -136,21 +137,17 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
   app.add_option("--leader-election-namespace", options.election.lease.ns,
                  "Namespace of the Lease. Default: the namespace of the pod, or of the kubeconfig's context.");
   AddDuration(
-      app, "--leader-elect-lease-duration", options.election.lease_duration,
-      "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.")
-      ->default_str("15s");
-  AddDuration(app, "--leader-elect-renew-deadline", options.election.renew_deadline,
-              "Time for which the leader retries to renew the Lease. Then its process exits.")
-      ->default_str("10s");
-  AddDuration(app, "--leader-elect-retry-period", options.election.retry_period,
-              "Interval at which the leader renews the Lease, and other replicas read it.")
-      ->default_str("2s");
+      app, "--leader-elect-lease-duration", options.election.lease_duration, "15s",
+      "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.");
+  AddDuration(app, "--leader-elect-renew-deadline", options.election.renew_deadline, "10s",
+              "Time for which the leader retries to renew the Lease. Then its process exits.");
+  AddDuration(app, "--leader-elect-retry-period", options.election.retry_period, "2s",
+              "Interval at which the leader renews the Lease, and other replicas read it.");
 }
 
 void AddRequestFlags(CLI::App& app, ClientOptions& options) {
-  AddDuration(app, "--kube-api-timeout", options.timeout,
-              "Timeout of one request to the apiserver, except for watches.")
-      ->default_str("30s");
+  AddDuration(app, "--kube-api-timeout", options.timeout, "30s",
+              "Timeout of one request to the apiserver, except for watches.");
   app.add_option("--kube-api-qps", options.qps, "Maximum number of requests to the apiserver per second; 0: no limit.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -181,9 +178,8 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
                  "state warning.")
       ->delimiter(',')
       ->allow_extra_args(false);
-  AddDuration(app, "--capacity-resync", options.capacity_resync,
-              "Maximum time between two passes of the controller nodepool-autoscaler.")
-      ->default_str("30s");
+  AddDuration(app, "--capacity-resync", options.capacity_resync, "30s",
+              "Maximum time between two passes of the controller nodepool-autoscaler.");
   app.add_option(
          "--max-removals", texts.max_removals,
          "Maximum number of pools of one YurtAppDaemon whose workloads are removed together: a number, or a percentage "
@@ -212,10 +208,9 @@ void AddWebhookFlags(CLI::App& app, WebhookOptions& options) {
       "Name of the operator's MutatingWebhookConfiguration and ValidatingWebhookConfiguration. With "
       "--webhook-cert-secret, the operator updates their caBundle. /readyz fails until the caBundle is up to date.");
   AddDuration(
-      app, "--webhook-cert-validity", certificates.validity,
+      app, "--webhook-cert-validity", certificates.validity, "8760h",
       "Validity of the certificate in --webhook-cert-secret (8760h, 30m, 10s). The operator replaces the certificate "
-      "after two thirds of this time.")
-      ->default_str("8760h");
+      "after two thirds of this time.");
 }
 
 void AddServiceFlags(CLI::App& app, const std::string& name, ServiceOptions& flags, const std::string& help) {
