@@ -24,56 +24,65 @@ std::optional<double> QuantityOf(const Json& value) {
   return text ? ParseNumber<double>(*text) : std::nullopt;
 }
 
-std::optional<double> QuantityAt(const Json& object, std::string_view field) {
-  const Json* value = Find(object, {field});
-  return value == nullptr ? std::nullopt : QuantityOf(*value);
+// Returns the quantity, or nullopt if it is absent or not valid. Adds an error if it is not valid.
+std::optional<double> ReadQuantity(const JsonField& field, FieldErrors& errors) {
+  if (!field.present()) return std::nullopt;
+  const auto quantity = QuantityOf(*field.value);
+  if (!quantity)
+    errors.Add(FieldError::Invalid(field.path, *field.value, "must be a quantity, such as 500m, \"0.05\" or 3"));
+  return quantity;
 }
 
-// Returns whether the field has a valid quantity. Adds an error if the quantity is not valid.
-bool CheckQuantity(const JsonField& field, FieldErrors& errors) {
-  if (!field.present()) return false;
-  if (QuantityOf(*field.value)) return true;
-  errors.Add(FieldError::Invalid(field.path, *field.value, "must be a quantity, such as 500m, \"0.05\" or 3"));
-  return false;
-}
-
-void CheckQuery(const JsonField& field, FieldErrors& errors) {
+std::string ReadQuery(const JsonField& field, FieldErrors& errors) {
   const std::string* text = AsRequiredText(field, errors);
-  if (text != nullptr && text->size() > kMaxQuery) {
+  if (text == nullptr) return "";
+  if (text->size() > kMaxQuery) {
     errors.Add(FieldError::Invalid(field.path, text->substr(0, 64) + "...",
                                    "must have at most " + std::to_string(kMaxQuery) + " bytes"));
   }
+  return *text;
 }
 
-void CheckComparison(const JsonField& compare, FieldErrors& errors) {
+void ReadComparison(const JsonField& compare, PrometheusCheck& check, FieldErrors& errors) {
   if (AsObject(compare, errors) == nullptr) return;
-  CheckQuery(compare.Child("query"), errors);
+  check.control_query = ReadQuery(compare.Child("query"), errors);
   const JsonField ratio = compare.Child("maxRatio");
-  if (!ratio.present()) {
-    errors.Add(FieldError::Required(ratio.path));
-  } else if (CheckQuantity(ratio, errors) && *QuantityOf(*ratio.value) <= 0) {
-    errors.Add(FieldError::Invalid(ratio.path, *ratio.value, "must be greater than 0"));
-  }
+  if (!ratio.present()) errors.Add(FieldError::Required(ratio.path));
+  const auto quantity = ReadQuantity(ratio, errors);
+  check.max_ratio = quantity.value_or(0);
+  if (quantity && *quantity <= 0) errors.Add(FieldError::Invalid(ratio.path, *ratio.value, "must be greater than 0"));
 }
 
-void CheckPrometheus(const JsonField& prometheus, std::int64_t timeout, FieldErrors& errors) {
-  if (AsObject(prometheus, errors) == nullptr) return;
-  CheckQuery(prometheus.Child("query"), errors);
-  const JsonField max = prometheus.Child("max"), min = prometheus.Child("min"), compare = prometheus.Child("compare");
-  const bool has_max = CheckQuantity(max, errors), has_min = CheckQuantity(min, errors);
+// Returns the value of durationSeconds if the check does not set it. It is less than `timeout`, and leaves time for one
+// more query if the last query returns no value.
+std::int64_t DefaultDuration(std::int64_t timeout, std::int64_t interval) {
+  return timeout > kDefaultDurationSeconds ? kDefaultDurationSeconds : std::max<std::int64_t>(timeout - interval, 0);
+}
+
+std::optional<PrometheusCheck> ReadPrometheus(const JsonField& field, std::int64_t timeout, FieldErrors& errors) {
+  if (AsObject(field, errors) == nullptr) return std::nullopt;
+  PrometheusCheck check;
+  check.query = ReadQuery(field.Child("query"), errors);
+  const JsonField max = field.Child("max"), min = field.Child("min"), compare = field.Child("compare");
+  check.max = ReadQuantity(max, errors);
+  check.min = ReadQuantity(min, errors);
   if (!max.present() && !min.present() && !compare.present()) {
-    errors.Add(FieldError::Required(prometheus.path, "needs max, min or compare"));
+    errors.Add(FieldError::Required(field.path, "needs max, min or compare"));
   }
-  if (has_max && has_min && *QuantityOf(*min.value) > *QuantityOf(*max.value)) {
+  if (check.max && check.min && *check.min > *check.max) {
     errors.Add(FieldError::Invalid(min.path, *min.value, "must not be greater than max"));
   }
-  if (compare.present()) CheckComparison(compare, errors);
-  AsInt(prometheus.Child("intervalSeconds"), 1, kLongestSeconds, errors);
-  AsInt(prometheus.Child("failureLimit"), 0, kMaxInt32, errors);
-  const JsonField duration = prometheus.Child("durationSeconds");
+  ReadComparison(compare, check, errors);
+  const auto interval =
+      AsInt(field.Child("intervalSeconds"), 1, kLongestSeconds, errors).value_or(kDefaultIntervalSeconds);
+  check.failure_limit = static_cast<int>(AsInt(field.Child("failureLimit"), 0, kMaxInt32, errors).value_or(0));
+  const JsonField duration = field.Child("durationSeconds");
   const auto seconds = AsInt(duration, 0, kLongestSeconds, errors);
   if (seconds && *seconds >= timeout)
     errors.Add(FieldError::Invalid(duration.path, *seconds, "must be less than timeoutSeconds of the check"));
+  check.interval = std::chrono::seconds(interval);
+  check.duration = std::chrono::seconds(seconds.value_or(DefaultDuration(timeout, interval)));
+  return check;
 }
 
 void ForbidIn(const JsonField& spec, std::string_view field, const char* why, FieldErrors& errors) {
@@ -85,63 +94,49 @@ void ForbidTrueIn(const JsonField& spec, std::string_view field, const char* why
   if (AsBool(flag, errors).value_or(false)) errors.Add(FieldError::Forbidden(flag.path, why));
 }
 
-void CheckJob(const JsonField& job, FieldErrors& errors) {
-  if (AsObject(job, errors) == nullptr) return;
+// Returns the JobSpec; null if it is absent.
+Json ReadJob(const JsonField& job, FieldErrors& errors) {
+  if (AsObject(job, errors) == nullptr) return nullptr;
   const JsonField spec = job.Child("spec");
-  if (AsRequiredObject(spec, errors) == nullptr) return;
+  if (AsRequiredObject(spec, errors) == nullptr) return nullptr;
   ForbidIn(spec, "selector", "the apiserver generates the selector of a Job", errors);
   ForbidTrueIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
   ForbidIn(spec, "ttlSecondsAfterFinished",
            "the operator deletes the Job when the check has a newer Job for the same pool", errors);
   ForbidTrueIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
   const JsonField pod = spec.Child("template").Child("spec");
-  if (AsRequiredObject(pod, errors) == nullptr) return;
+  if (AsRequiredObject(pod, errors) == nullptr) return nullptr;
   AsObject(spec.Child("template").Child("metadata"), errors);
   CheckPodSpec(pod, {"Never", "OnFailure"}, errors);
+  return *spec.value;
 }
 
-void CheckCondition(const JsonField& condition, FieldErrors& errors) {
+void ReadCondition(const JsonField& condition, Check& check, FieldErrors& errors) {
   if (AsObject(condition, errors) == nullptr) return;
   const JsonField type = condition.Child("type");
-  if (const std::string* text = AsRequiredText(type, errors); text != nullptr)
-    errors.AddIfFault(type.path, *type.value, CheckAnnotationKey(*text));
-  CheckOneOf(condition.Child("status"), {"True", "False"}, errors);
+  if (const std::string* text = AsRequiredText(type, errors); text != nullptr) {
+    errors.AddIfFault(type.path, *text, CheckAnnotationKey(*text));
+    check.condition = *text;
+  }
+  if (CheckOneOf(condition.Child("status"), {"True", "False"}, errors) == "False") check.condition_status = "False";
 }
 
-void CheckOne(const JsonField& check, std::set<std::string>& names, FieldErrors& errors) {
-  CheckUniqueName(check.Child("name"), CheckDns1123Label, names, errors);
-  const JsonField job = check.Child("job"), condition = check.Child("condition");
-  const JsonField prometheus = check.Child("prometheus");
+Check ReadCheck(const JsonField& field, std::set<std::string>& names, FieldErrors& errors) {
+  Check check;
+  check.name = CheckUniqueName(field.Child("name"), CheckDns1123Label, names, errors);
+  const JsonField job = field.Child("job"), condition = field.Child("condition");
+  const JsonField prometheus = field.Child("prometheus");
   const int kinds = job.present() + condition.present() + prometheus.present();
-  if (kinds == 0) errors.Add(FieldError::Required(check.path, "needs one of `job`, `condition` and `prometheus`"));
+  if (kinds == 0) errors.Add(FieldError::Required(field.path, "needs one of `job`, `condition` and `prometheus`"));
   if (kinds > 1)
-    errors.Add(FieldError::Forbidden(check.path, "may have only one of `job`, `condition` and `prometheus`"));
-  const JsonField timeout = check.Child("timeoutSeconds");
-  const auto seconds = AsInt(timeout, 1, kLongestSeconds, errors);
-  AsBool(check.Child("dryRun"), errors);
-  if (job.present()) CheckJob(job, errors);
-  if (condition.present()) CheckCondition(condition, errors);
-  if (prometheus.present()) CheckPrometheus(prometheus, seconds.value_or(kDefaultTimeoutSeconds), errors);
-}
-
-// Returns the value of durationSeconds if the check does not set it. It is less than `timeout`, and leaves time for one
-// more query if the last query returns no value.
-std::int64_t DefaultDuration(std::int64_t timeout, std::int64_t interval) {
-  return timeout > kDefaultDurationSeconds ? kDefaultDurationSeconds : std::max<std::int64_t>(timeout - interval, 0);
-}
-
-PrometheusCheck ParsePrometheus(const Json& object, std::int64_t timeout) {
-  PrometheusCheck check;
-  check.query = StringAt(object, {"query"});
-  check.max = QuantityAt(object, "max");
-  check.min = QuantityAt(object, "min");
-  check.control_query = StringAt(object, {"compare", "query"});
-  if (const Json* compare = Find(object, {"compare"}); compare != nullptr)
-    check.max_ratio = QuantityAt(*compare, "maxRatio").value_or(0);
-  const std::int64_t interval = IntAt(object, {"intervalSeconds"}, kDefaultIntervalSeconds);
-  check.interval = std::chrono::seconds(interval);
-  check.duration = std::chrono::seconds(IntAt(object, {"durationSeconds"}, DefaultDuration(timeout, interval)));
-  check.failure_limit = static_cast<int>(IntAt(object, {"failureLimit"}));
+    errors.Add(FieldError::Forbidden(field.path, "may have only one of `job`, `condition` and `prometheus`"));
+  const auto timeout =
+      AsInt(field.Child("timeoutSeconds"), 1, kLongestSeconds, errors).value_or(kDefaultTimeoutSeconds);
+  check.timeout = std::chrono::seconds(timeout);
+  check.dry_run = AsBool(field.Child("dryRun"), errors).value_or(false);
+  check.job_spec = ReadJob(job, errors);
+  ReadCondition(condition, check, errors);
+  check.prometheus = ReadPrometheus(prometheus, timeout, errors);
   return check;
 }
 
@@ -151,27 +146,12 @@ bool IsConditionOfControllers(std::string_view type) {
   return type == "Available" || type == "Progressing" || type == "ReplicaFailure";
 }
 
-void ValidateChecks(const JsonField& checks, FieldErrors& errors) {
+std::vector<Check> ReadChecks(const JsonField& checks, FieldErrors& errors) {
+  std::vector<Check> read;
   std::set<std::string> names;
   ForEachObject(
-      checks, errors, [&](const JsonField& check) { CheckOne(check, names, errors); }, kMaxChecks);
-}
-
-std::vector<Check> ParseChecks(const Json& checks) {
-  std::vector<Check> parsed;
-  for (const Json& object : checks) {
-    Check& check = parsed.emplace_back();
-    check.name = StringAt(object, {"name"});
-    if (const Json* spec = Find(object, {"job", "spec"}); spec != nullptr) check.job_spec = *spec;
-    check.condition = StringAt(object, {"condition", "type"});
-    check.condition_status = StringAt(object, {"condition", "status"}, "True");
-    const std::int64_t timeout = IntAt(object, {"timeoutSeconds"}, kDefaultTimeoutSeconds);
-    check.timeout = std::chrono::seconds(timeout);
-    if (const Json* prometheus = Find(object, {"prometheus"}); prometheus != nullptr && prometheus->is_object())
-      check.prometheus = ParsePrometheus(*prometheus, timeout);
-    check.dry_run = BoolAt(object, {"dryRun"});
-  }
-  return parsed;
+      checks, errors, [&](const JsonField& check) { read.push_back(ReadCheck(check, names, errors)); }, kMaxChecks);
+  return read;
 }
 
 }  // namespace yad

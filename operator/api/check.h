@@ -38,23 +38,21 @@ struct PrometheusCheck {
 // One check. Exactly one of job_spec, condition and prometheus is set.
 struct Check {
   std::string name;
-  Json job_spec;                 // a batch/v1 JobSpec; null: not set
-  std::string condition;         // the type of a condition of the workload; "": not set
-  std::string condition_status;  // the status that the condition must have
+  Json job_spec;                          // a batch/v1 JobSpec; null: not set
+  std::string condition;                  // the type of a condition of the workload; "": not set
+  std::string condition_status = "True";  // the status that the condition must have
   std::optional<PrometheusCheck> prometheus;
   std::chrono::seconds timeout{600};
   bool dry_run = false;  // the result is only reported, and the check always passes
 };
 
 // Returns whether Kubernetes' controllers set this type of condition in the status of workloads. The operator ignores
-// these conditions, so a check of them never passes. The webhook rejects new checks of them. ValidateChecks accepts the
+// these conditions, so a check of them never passes. The webhook rejects new checks of them. ReadChecks accepts the
 // checks, because stored objects may have them.
 bool IsConditionOfControllers(std::string_view type);
 
-// Adds an error for each invalid value.
-void ValidateChecks(const JsonField& checks, FieldErrors& errors);
-// Reads a list of checks that ValidateChecks has accepted.
-std::vector<Check> ParseChecks(const Json& checks);
+// Reads a list of checks, and adds an error for each invalid value. The result is usable only if no error was added.
+std::vector<Check> ReadChecks(const JsonField& checks, FieldErrors& errors);
 
 }  // namespace yad
 

@@ -7,22 +7,6 @@
 namespace yad {
 namespace {
 
-constexpr char kPercentFault[] =
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
-    "validation is '[0-9]+%')";
-
-// Returns the number before the '%', or -1 if `text` is not a percentage. Numbers above 1000 become 1000, so that a
-// long number does not overflow.
-int ReadPercent(const std::string& text) {
-  if (text.size() < 2 || text.back() != '%') return -1;
-  int percent = 0;
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    if (text[i] < '0' || text[i] > '9') return -1;
-    percent = std::min(percent * 10 + (text[i] - '0'), 1000);
-  }
-  return percent;
-}
-
 // Returns whether the value has the type. Adds an error if it is present and has another type.
 bool IsType(const JsonField& field, bool (Json::*is_type)() const, const char* expected, FieldErrors& errors) {
   if (!field.present()) return false;
@@ -102,53 +86,48 @@ void ForEachObject(const JsonField& list, FieldErrors& errors, const std::functi
         FieldError::Invalid(list.path, elements->size(), "must have at most " + std::to_string(most) + " items"));
     return;
   }
-  for (std::size_t i = 0; i < elements->size() && !errors.full(); ++i) {
-    if (const JsonField element = list.Element(i); AsObject(element, errors) != nullptr) check(element);
-  }
+  ForEachElement(list, errors, [&](const JsonField& element) {
+    if (AsObject(element, errors) != nullptr) check(element);
+  });
 }
 
-void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
+void ForEachElement(const JsonField& list, const FieldErrors& errors,
+                    const std::function<void(const JsonField&)>& check) {
+  if (!list.present() || !list.value->is_array()) return;
+  for (std::size_t i = 0; i < list.value->size() && !errors.full(); ++i) check(list.Element(i));
+}
+
+std::string CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
-  if (text != nullptr && std::find(supported.begin(), supported.end(), *text) == supported.end())
-    errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
+  if (text == nullptr) return "";
+  if (std::find(supported.begin(), supported.end(), *text) != supported.end()) return *text;
+  errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
+  return "";
 }
 
-void CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
-                     FieldErrors& errors) {
+std::string CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
+                            FieldErrors& errors) {
   const std::string* text = AsRequiredText(name, errors);
-  if (text == nullptr) return;
+  if (text == nullptr) return "";
   if (std::string fault = check(*text); !fault.empty()) {
     errors.Add(FieldError::Invalid(name.path, *name.value, std::move(fault)));
   } else if (!names.insert(*text).second) {
     errors.Add(FieldError::Duplicate(name.path, *name.value));
+  } else {
+    return *text;
   }
+  return "";
 }
 
-void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors) {
-  if (!field.present()) return;
-  if (field.value->is_number_integer()) {
-    const std::optional<std::int64_t> number = AsInt(field, 0, kMaxInt32, errors);
-    if (positive && number == 0) errors.Add(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
-    return;
-  }
-  if (!field.value->is_string()) {
-    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer or percentage (e.g '5%')"));
-    return;
-  }
-  const int percent = ReadPercent(field.value->get_ref<const std::string&>());
-  if (percent < 0) errors.Add(FieldError::Invalid(field.path, *field.value, kPercentFault));
-  if (percent > 100) errors.Add(FieldError::Invalid(field.path, *field.value, "must not be greater than 100%"));
-  if (positive && percent == 0) errors.Add(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
-}
-
-void CheckNames(const JsonField& field, FieldErrors& errors) {
-  const Json* names = AsArray(field, errors);
-  if (names == nullptr) return;
-  for (std::size_t i = 0; i < names->size() && !errors.full(); ++i) {
-    const JsonField name = field.Element(i);
+std::set<std::string> CheckNames(const JsonField& field, FieldErrors& errors) {
+  std::set<std::string> names;
+  AsArray(field, errors);
+  ForEachElement(field, errors, [&](const JsonField& name) {
     const std::string* text = AsText(name, errors);
     if (text != nullptr && text->empty()) errors.Add(FieldError::Required(name.path, "must not be empty"));
-  }
+    if (text != nullptr) names.insert(*text);
+  });
+  return names;
 }
 
 }  // namespace yad

@@ -45,17 +45,18 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 // more than `most` elements, adds only one error, and does not call `check`.
 void ForEachObject(const JsonField& list, FieldErrors& errors, const std::function<void(const JsonField&)>& check,
                    std::size_t most = std::numeric_limits<std::size_t>::max());
-// Checks that the value is one of `supported`.
-void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors);
-// Checks that `name` is set and valid, and not in `names`. Adds it to `names`. `check` is a function of names.h.
-void CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
-                     FieldErrors& errors);
-
-// Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are
-// errors.
-void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
-// Checks that the value is an array of non-empty strings.
-void CheckNames(const JsonField& field, FieldErrors& errors);
+// Calls `check` with each element of the list, until there are too many errors. Does nothing if the field is not a
+// list.
+void ForEachElement(const JsonField& list, const FieldErrors& errors,
+                    const std::function<void(const JsonField&)>& check);
+// Checks that the value is one of `supported`. Returns it, or "" if it is absent or not valid.
+std::string CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors);
+// Checks that `name` is set and valid, and not in `names`. Adds it to `names`. Returns it, or "" if it is not valid.
+// `check` is a function of names.h.
+std::string CheckUniqueName(const JsonField& name, std::string (*check)(std::string_view), std::set<std::string>& names,
+                            FieldErrors& errors);
+// Checks that the value is an array of non-empty strings. Returns the strings.
+std::set<std::string> CheckNames(const JsonField& field, FieldErrors& errors);
 // Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
 // different for Jobs and Deployments.
 void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);

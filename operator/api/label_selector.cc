@@ -14,14 +14,13 @@ namespace {
 // Returns the `values` of a requirement, sorted and without duplicates.
 std::vector<std::string> ReadValues(const JsonField& values, FieldErrors& errors) {
   std::vector<std::string> result;
-  const Json* list = AsArray(values, errors);
-  for (std::size_t i = 0; list != nullptr && i < list->size() && !errors.full(); ++i) {
-    const JsonField value = values.Element(i);
+  AsArray(values, errors);
+  ForEachElement(values, errors, [&](const JsonField& value) {
     const std::string* text = AsText(value, errors);
-    if (text == nullptr) continue;
+    if (text == nullptr) return;
     errors.AddIfFault(value.path, *text, CheckLabelValue(*text));
     result.push_back(*text);
-  }
+  });
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

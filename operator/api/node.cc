@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 
 namespace yad {
@@ -52,12 +53,7 @@ Node ParseNode(const Json& object) {
 }
 
 const char* MaintenanceConditionOf(const Json& node) {
-  const Json& list = ListAt(node, {"status", "conditions"});
-  const auto is_true = [&](const char* type) {
-    return std::any_of(list.begin(), list.end(), [&](const Json& condition) {
-      return StringAt(condition, {"type"}) == type && StringAt(condition, {"status"}) == "True";
-    });
-  };
+  const auto is_true = [&](const char* type) { return IsTrue(FindCondition(node, type)); };
   const auto* found = std::find_if(kMaintenanceConditions.begin(), kMaintenanceConditions.end(), is_true);
   return found == kMaintenanceConditions.end() ? nullptr : *found;
 }

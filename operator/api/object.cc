@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace yad {
 namespace {
@@ -11,33 +12,6 @@ const Json* Member(const Json& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
-}
-
-std::string AsString(const Json* value, std::string_view fallback) {
-  return value != nullptr && value->is_string() ? value->get_ref<const std::string&>() : std::string(fallback);
-}
-
-std::int64_t AsInt(const Json* value, std::int64_t fallback) {
-  if (value == nullptr || !value->is_number_integer()) return fallback;
-  if (value->is_number_unsigned() &&
-      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return fallback;
-  }
-  return value->get<std::int64_t>();
-}
-
-bool AsBool(const Json* value, bool fallback) {
-  return value != nullptr && value->is_boolean() ? value->get<bool>() : fallback;
-}
-
-StringMap AsStringMap(const Json* value) {
-  StringMap result;
-  if (value == nullptr || !value->is_object()) return result;
-  result.reserve(value->size());
-  for (const auto& [key, entry] : value->items()) {
-    if (entry.is_string()) result.emplace_hint(result.end(), key, entry.get_ref<const std::string&>());
-  }
-  return result;
 }
 
 // Returns the length of `text` as a JSON string, with quotes and escapes.
@@ -73,26 +47,24 @@ const std::string& ObjectMeta::Annotation(const std::string& name) const { retur
 
 ObjectMeta ParseMeta(const Json& object) {
   ObjectMeta meta;
-  const Json* metadata = Member(object, "metadata");
-  if (metadata == nullptr || !metadata->is_object()) return meta;
-  const auto text = [metadata](std::string_view key) { return AsString(Member(*metadata, key), ""); };
-  meta.key = {text("namespace"), text("name")};
-  meta.uid = text("uid");
-  meta.resource_version = text("resourceVersion");
-  meta.generation = AsInt(Member(*metadata, "generation"), 0);
-  meta.creation_timestamp = text("creationTimestamp");
-  meta.deletion_timestamp = text("deletionTimestamp");
-  meta.labels = AsStringMap(Member(*metadata, "labels"));
-  meta.annotations = AsStringMap(Member(*metadata, "annotations"));
-  const Json* owners = Member(*metadata, "ownerReferences");
-  if (owners != nullptr && owners->is_array() && !owners->empty()) {
+  const Json* found = Member(object, "metadata");
+  if (found == nullptr || !found->is_object()) return meta;
+  const Json& metadata = *found;
+  meta.key = {StringAt(metadata, {"namespace"}), StringAt(metadata, {"name"})};
+  meta.uid = StringAt(metadata, {"uid"});
+  meta.resource_version = StringAt(metadata, {"resourceVersion"});
+  meta.generation = IntAt(metadata, {"generation"});
+  meta.creation_timestamp = StringAt(metadata, {"creationTimestamp"});
+  meta.deletion_timestamp = StringAt(metadata, {"deletionTimestamp"});
+  meta.labels = StringMapAt(metadata, {"labels"});
+  meta.annotations = StringMapAt(metadata, {"annotations"});
+  if (const Json& owners = ListAt(metadata, {"ownerReferences"}); !owners.empty()) {
     std::vector<OwnerReference> references;
-    references.reserve(owners->size());
-    for (const Json& owner : *owners) {
+    references.reserve(owners.size());
+    for (const Json& owner : owners) {
       if (!owner.is_object()) continue;
-      references.push_back({AsString(Member(owner, "apiVersion"), ""), AsString(Member(owner, "kind"), ""),
-                            AsString(Member(owner, "name"), ""), AsString(Member(owner, "uid"), ""),
-                            AsBool(Member(owner, "controller"), false)});
+      references.push_back({StringAt(owner, {"apiVersion"}), StringAt(owner, {"kind"}), StringAt(owner, {"name"}),
+                            StringAt(owner, {"uid"}), BoolAt(owner, {"controller"})});
     }
     meta.owners = std::make_shared<const std::vector<OwnerReference>>(std::move(references));
   }
@@ -109,15 +81,23 @@ const Json* Find(const Json& object, std::initializer_list<std::string_view> pat
 }
 
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback) {
-  return AsString(Find(object, path), fallback);
+  const Json* value = Find(object, path);
+  return value != nullptr && value->is_string() ? value->get_ref<const std::string&>() : std::string(fallback);
 }
 
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback) {
-  return AsInt(Find(object, path), fallback);
+  const Json* value = Find(object, path);
+  if (value == nullptr || !value->is_number_integer()) return fallback;
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return fallback;
+  }
+  return value->get<std::int64_t>();
 }
 
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback) {
-  return AsBool(Find(object, path), fallback);
+  const Json* value = Find(object, path);
+  return value != nullptr && value->is_boolean() ? value->get<bool>() : fallback;
 }
 
 const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
@@ -127,24 +107,29 @@ const Json& ListAt(const Json& object, std::initializer_list<std::string_view> p
 }
 
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path) {
-  return AsStringMap(Find(object, path));
+  StringMap result;
+  const Json* map = Find(object, path);
+  if (map == nullptr || !map->is_object()) return result;
+  result.reserve(map->size());
+  for (const auto& [key, entry] : map->items()) {
+    if (entry.is_string()) result.emplace_hint(result.end(), key, entry.get_ref<const std::string&>());
+  }
+  return result;
 }
 
 std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool IsDeeperThan(const Json& value, std::size_t levels) {
-  // Visits one level after the other, because recursion could overflow the stack.
-  std::vector<const Json*> level;
-  if (value.is_structured()) level.push_back(&value);
-  for (std::size_t depth = 0; !level.empty(); ++depth) {
+  // Keeps the open values in a list, because recursion could overflow the stack.
+  std::vector<std::pair<const Json*, std::size_t>> open{{&value, 0}};  // with the number of levels above the value
+  while (!open.empty()) {
+    const auto [at, depth] = open.back();
+    open.pop_back();
+    if (!at->is_structured()) continue;
     if (depth == levels) return true;
-    std::vector<const Json*> next;
-    for (const Json* at : level) {
-      for (const Json& child : *at) {
-        if (child.is_structured()) next.push_back(&child);
-      }
+    for (const Json& child : *at) {
+      if (child.is_structured()) open.emplace_back(&child, depth + 1);
     }
-    level = std::move(next);
   }
   return false;
 }

@@ -4,39 +4,125 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/api/names.h"
+#include "operator/api/validation.h"
 #include "operator/base/file.h"
 
 namespace yad {
 namespace {
 
-std::optional<IntOrPercent> IntOrPercentAt(const Json& object, std::string_view field) {
-  const Json* value = Find(object, {field});
-  if (value == nullptr) return std::nullopt;
-  if (value->is_number_integer()) return IntOrPercent{value->get<int>(), false};
-  if (!value->is_string()) return std::nullopt;
-  return IntOrPercent{std::stoi(value->get_ref<const std::string&>()), true};  // std::stoi stops at "%".
+constexpr std::int64_t kMostPrefetchesAhead = 100;
+constexpr std::int64_t kLongestPrefetchSeconds = 7 * 24 * 3600;
+
+constexpr char kPercentFault[] =
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')";
+
+// Returns the number before the '%', or -1 if `text` is not a percentage. Numbers above 1000 become 1000, so that a
+// long number does not overflow.
+int ReadPercent(const std::string& text) {
+  if (text.size() < 2 || text.back() != '%') return -1;
+  int percent = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '9') return -1;
+    percent = std::min(percent * 10 + (text[i] - '0'), 1000);
+  }
+  return percent;
 }
 
-RolloutGroup ParseGroup(const Json& object) {
-  RolloutGroup group;
-  group.name = StringAt(object, {"name"});
-  for (const Json& pool : ListAt(object, {"pools"})) group.pools.insert(pool.get<std::string>());
-  if (const Json* selector = Find(object, {"nodepoolSelector"}); selector != nullptr && selector->is_object()) {
-    if (auto parsed = LabelSelector::Parse(*selector, "nodepoolSelector")) group.selector = *std::move(parsed);
+// Reads an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are errors.
+std::optional<IntOrPercent> ReadIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors) {
+  if (!field.present()) return std::nullopt;
+  IntOrPercent read;
+  if (field.value->is_number_integer()) {
+    const std::optional<std::int64_t> number = AsInt(field, 0, kMaxInt32, errors);
+    if (!number) return std::nullopt;
+    read.value = static_cast<int>(*number);
+  } else if (field.value->is_string()) {
+    read = {ReadPercent(field.value->get_ref<const std::string&>()), true};
+    if (read.value < 0) errors.Add(FieldError::Invalid(field.path, *field.value, kPercentFault));
+    if (read.value > 100) errors.Add(FieldError::Invalid(field.path, *field.value, "must not be greater than 100%"));
+  } else {
+    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer or percentage (e.g '5%')"));
+    return std::nullopt;
   }
-  group.percent = static_cast<int>(IntAt(object, {"percent"}));
-  group.max_unavailable = IntOrPercentAt(object, "maxUnavailable");
-  group.max_failures = IntOrPercentAt(object, "maxFailures");
-  group.manual = StringAt(object, {"approval"}) == "Manual";
+  if (positive && read.value == 0) errors.Add(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
+  return read;
+}
+
+std::string CheckGroupName(std::string_view name) {
+  if (name == kDefaultGroup) return "is reserved for the pools that no group selects";
+  // CheckLabelValue also rejects '/' and ','. A group's name must not contain them, because the approval of a group has
+  // the form "<revision>/<group>,…".
+  return CheckLabelValue(name);
+}
+
+// Reads the pools of a group, which has exactly one of `pools`, `nodepoolSelector` and `percent`.
+RolloutGroup ReadPoolsOfGroup(const JsonField& field, FieldErrors& errors) {
+  const JsonField percent = field.Child("percent");
+  if (!percent.present()) return ReadPoolsOrSelector(field, errors, "`pools`, `nodepoolSelector`, `percent`");
+  RolloutGroup group;
+  group.percent = static_cast<int>(AsInt(percent, 1, 100, errors).value_or(0));
+  for (const char* other : {"pools", "nodepoolSelector"}) {
+    if (!field.Child(other).present()) continue;
+    errors.Add(FieldError::Forbidden(percent.path, std::string("may not be specified when `") + other + "` is given"));
+  }
   return group;
 }
 
-Prefetch ParsePrefetch(const Json& object) {
+std::vector<RolloutGroup> ReadGroups(const JsonField& groups, FieldErrors& errors) {
+  std::vector<RolloutGroup> read;
+  std::set<std::string> names;
+  ForEachObject(groups, errors, [&](const JsonField& field) {
+    std::string name = CheckUniqueName(field.Child("name"), CheckGroupName, names, errors);
+    RolloutGroup& group = read.emplace_back(ReadPoolsOfGroup(field, errors));
+    group.name = std::move(name);
+    group.max_unavailable = ReadIntOrPercent(field.Child("maxUnavailable"), /*positive=*/true, errors);
+    group.max_failures = ReadIntOrPercent(field.Child("maxFailures"), /*positive=*/false, errors);
+    group.manual = CheckOneOf(field.Child("approval"), {"Automatic", "Manual"}, errors) == "Manual";
+  });
+  return read;
+}
+
+std::optional<Prefetch> ReadPrefetch(const JsonField& field, FieldErrors& errors) {
+  if (AsObject(field, errors) == nullptr) return std::nullopt;
   Prefetch prefetch;
-  prefetch.ahead = static_cast<std::size_t>(IntAt(object, {"ahead"}, static_cast<std::int64_t>(prefetch.ahead)));
-  prefetch.timeout = std::chrono::seconds(IntAt(object, {"timeoutSeconds"}, prefetch.timeout.count()));
-  prefetch.waits = StringAt(object, {"onTimeout"}) == "Wait";
+  if (const auto ahead = AsInt(field.Child("ahead"), 1, kMostPrefetchesAhead, errors))
+    prefetch.ahead = static_cast<std::size_t>(*ahead);
+  if (const auto timeout = AsInt(field.Child("timeoutSeconds"), 1, kLongestPrefetchSeconds, errors))
+    prefetch.timeout = std::chrono::seconds(*timeout);
+  prefetch.waits = CheckOneOf(field.Child("onTimeout"), {"Update", "Wait"}, errors) == "Wait";
   return prefetch;
+}
+
+void ReadRollingUpdate(const JsonField& field, RollingUpdate& rolling, FieldErrors& errors) {
+  if (AsObject(field, errors) == nullptr) return;
+  const auto read = [&](const char* name, bool positive, IntOrPercent& value) {
+    value = ReadIntOrPercent(field.Child(name), positive, errors).value_or(value);
+  };
+  read("maxUnavailable", /*positive=*/true, rolling.max_unavailable);
+  read("partition", /*positive=*/false, rolling.partition);
+  read("maxFailures", /*positive=*/false, rolling.max_failures);
+  rolling.rollback = CheckOneOf(field.Child("onFailure"), {"Pause", "Rollback"}, errors) == "Rollback";
+
+  const JsonField min_ready_field = field.Child("minReadySeconds");
+  const JsonField deadline_field = field.Child("progressDeadlineSeconds");
+  const std::optional<std::int64_t> min_ready = AsInt(min_ready_field, 0, kMaxInt32, errors);
+  const std::optional<std::int64_t> deadline = AsInt(deadline_field, 0, kMaxInt32, errors);
+  const bool both_good =
+      min_ready_field.present() == min_ready.has_value() && deadline_field.present() == deadline.has_value();
+  const std::int64_t seconds = deadline.value_or(kDefaultProgressDeadlineSeconds);
+  if (both_good && seconds <= min_ready.value_or(0)) {
+    errors.Add(FieldError::Invalid(deadline_field.path, seconds,
+                                   "must be greater than minReadySeconds " + std::to_string(min_ready.value_or(0)) +
+                                       ", and not " + std::to_string(seconds) + (deadline ? "" : " (the default)")));
+  }
+  rolling.min_ready = std::chrono::seconds(min_ready.value_or(0));
+  rolling.progress_deadline = std::chrono::seconds(seconds);
+  rolling.groups = ReadGroups(field.Child("groups"), errors);
+  rolling.windows = ReadUpdateWindows(field.Child("windows"), errors);
+  rolling.checks = ReadChecks(field.Child("checks"), errors);
+  rolling.prefetch = ReadPrefetch(field.Child("prefetch"), errors);
 }
 
 }  // namespace
@@ -58,29 +144,22 @@ std::size_t RollingUpdate::GroupOf(const NodePool& pool) const {
   return index;
 }
 
-UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
-  UpdateStrategy parsed;
-  const std::string type = StringAt(strategy, {"type"});
-  if (type == "RollingUpdate") parsed.type = UpdateStrategyType::kRollingUpdate;
-  if (type == "OnDelete") parsed.type = UpdateStrategyType::kOnDelete;
-  RollingUpdate& rolling = parsed.rolling;
-  if (const Json* object = Find(strategy, {"rollingUpdate"}); object != nullptr && object->is_object()) {
-    rolling.max_unavailable = IntOrPercentAt(*object, "maxUnavailable").value_or(rolling.max_unavailable);
-    rolling.partition = IntOrPercentAt(*object, "partition").value_or(rolling.partition);
-    rolling.max_failures = IntOrPercentAt(*object, "maxFailures").value_or(rolling.max_failures);
-    rolling.min_ready = std::chrono::seconds(IntAt(*object, {"minReadySeconds"}));
-    rolling.progress_deadline =
-        std::chrono::seconds(IntAt(*object, {"progressDeadlineSeconds"}, kDefaultProgressDeadlineSeconds));
-    rolling.rollback = StringAt(*object, {"onFailure"}) == "Rollback";
-    rolling.windows = ParseUpdateWindows(ListAt(*object, {"windows"}));
-    rolling.checks = ParseChecks(ListAt(*object, {"checks"}));
-    if (const Json* prefetch = Find(*object, {"prefetch"}); prefetch != nullptr && prefetch->is_object())
-      rolling.prefetch = ParsePrefetch(*prefetch);
-    for (const Json& group : ListAt(*object, {"groups"})) rolling.groups.push_back(ParseGroup(group));
+UpdateStrategy ReadUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {
+  UpdateStrategy read;
+  AsObject(strategy, errors);
+  CheckOneOf(strategy.Child("type"), {"All", "RollingUpdate", "OnDelete"}, errors);
+  const std::string type = strategy.present() ? StringAt(*strategy.value, {"type"}, "All") : "All";
+  if (type == "RollingUpdate") read.type = UpdateStrategyType::kRollingUpdate;
+  if (type == "OnDelete") read.type = UpdateStrategyType::kOnDelete;
+  const JsonField rolling = strategy.Child("rollingUpdate");
+  if (rolling.present() && (type == "All" || type == "OnDelete")) {
+    errors.Add(FieldError::Forbidden(rolling.path, "may not be specified when strategy `type` is '" + type +
+                                                       "': set type to RollingUpdate, or remove rollingUpdate"));
   }
-  rolling.groups.push_back({});
-  rolling.groups.back().name = kDefaultGroup;
-  return parsed;
+  ReadRollingUpdate(rolling, read.rolling, errors);
+  read.rolling.groups.push_back({});
+  read.rolling.groups.back().name = kDefaultGroup;
+  return read;
 }
 
 std::vector<std::string> ApprovalEntries(const std::string& annotation) {

@@ -75,8 +75,9 @@ struct UpdateStrategy {
   RollingUpdate rolling;  // used only for kRollingUpdate; has the defaults otherwise
 };
 
-// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields are set to their defaults.
-UpdateStrategy ParseUpdateStrategy(const Json& strategy);
+// Reads a strategy, and adds an error for each invalid value. The result is usable only if no error was added. Null and
+// absent fields are set to their defaults.
+UpdateStrategy ReadUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 
 // Returns the entries of the annotation apps.openyurt.io/approve, a comma-separated list, without white space around
 // them.

@@ -38,10 +38,9 @@ struct PoolWindows {
   bool operator==(const PoolWindows&) const = default;
 };
 
-// Adds an error for each invalid value. Does not check time zones if the system has no valid time zone database.
-void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors);
-// Reads a list of windows that ValidateUpdateWindows has accepted.
-std::vector<UpdateWindow> ParseUpdateWindows(const Json& windows);
+// Reads a list of windows, and adds an error for each invalid value. The result is usable only if no error was added.
+// Does not check time zones if the system has no valid time zone database.
+std::vector<UpdateWindow> ReadUpdateWindows(const JsonField& windows, FieldErrors& errors);
 // Reads the time zone and the windows from the annotations of a NodePool. Never fails. If an annotation is invalid,
 // sets PoolWindows::fault.
 PoolWindows ParsePoolWindows(const StringMap& annotations);

@@ -1,3 +1,4 @@
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/names.h"
@@ -8,54 +9,49 @@ namespace {
 
 constexpr char kSelectorMismatch[] = "`selector` does not match template `labels`";
 
-StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variables = false) {
+// Reads a map of labels or annotations, and checks its keys and values. Each of the two functions returns the error of
+// its argument, or "" if it is valid.
+StringMap ReadTexts(const JsonField& map, std::string (*check_key)(std::string_view),
+                    const std::function<std::string(const std::string&)>& check_value, FieldErrors& errors) {
   StringMap result;
-  const Json* object = AsObject(labels, errors);
+  const Json* object = AsObject(map, errors);
   if (object == nullptr) return result;
   for (const auto& [key, value] : object->items()) {
-    errors.AddIfFault(labels.path, key, CheckLabelKey(key));
+    errors.AddIfFault(map.path, key, check_key(key));
     if (!value.is_string() && !value.is_null()) {
-      errors.Add(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
+      errors.Add(FieldError::TypeInvalid(map.path + "[" + key + "]", value, "must be a string"));
       continue;
     }
     const std::string text = value.is_null() ? "" : value.get<std::string>();  // as in ReplaceNullTexts
-    // The labels of a Service template may have variables, which are replaced with the pool's name later.
-    const bool has_variable = text.find("{{nodepool") != std::string::npos;
-    if (!variables || !has_variable) errors.AddIfFault(labels.path, text, CheckLabelValue(text));
+    errors.AddIfFault(map.path, text, check_value(text));
     result.emplace(key, text);
   }
   return result;
 }
 
-void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
-  const Json* object = AsObject(annotations, errors);
-  if (object == nullptr) return;
-  for (const auto& [key, value] : object->items()) {
-    errors.AddIfFault(annotations.path, key, CheckAnnotationKey(key));
-    if (!value.is_string() && !value.is_null()) {
-      errors.Add(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
-    }
-  }
-}
-
-void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, FieldErrors& errors) {
+void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, FieldErrors& errors,
+                   bool variables = false) {
   if (metadata.present() && AsObject(metadata, errors) == nullptr) return;
   const JsonField labels = metadata.Child("labels");
   const std::size_t faults = errors.size();
-  const StringMap map = ReadLabels(labels, errors);
+  const auto check_label = [&](const std::string& text) {
+    // The labels of a Service template may have variables, which are replaced with the pool's name later.
+    const bool has_variable = variables && text.find("{{nodepool") != std::string::npos;
+    return has_variable ? "" : CheckLabelValue(text);
+  };
+  const StringMap map = ReadTexts(labels, CheckLabelKey, check_label, errors);
   // Invalid labels are not compared with the selector, so that they are reported only once.
   if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
     errors.Add(FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
   }
-  CheckAnnotations(metadata.Child("annotations"), errors);
+  const auto any = [](const std::string&) { return std::string(); };
+  ReadTexts(metadata.Child("annotations"), CheckAnnotationKey, any, errors);
 }
 
 }  // namespace
 
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors) {
-  if (AsObject(metadata, errors) == nullptr) return;
-  ReadLabels(metadata.Child("labels"), errors, true);
-  CheckAnnotations(metadata.Child("annotations"), errors);
+  CheckMetadata(metadata, nullptr, errors, /*variables=*/true);
 }
 
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors) {

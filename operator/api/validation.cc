@@ -10,6 +10,10 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
+JsonField TemplateOf(const JsonField& spec, WorkloadKind kind) {
+  return spec.Child("workloadTemplate").Child(TemplateField(kind));
+}
+
 // Returns whether the spec has a valid depth. Must be called before the other functions of this file, because they
 // recurse into the spec.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
@@ -20,35 +24,56 @@ bool CheckDepth(const Json& object, FieldErrors& errors) {
   return false;
 }
 
-void ValidateSelector(const JsonField& selector, const char* kind, FieldErrors& errors, LabelSelector& parsed) {
+LabelSelector ReadSelector(const JsonField& selector, const char* kind, FieldErrors& errors) {
   if (!selector.present()) {
     errors.Add(FieldError::Required(selector.path));
-    return;
+    return {};
   }
   const std::size_t faults = errors.size();
-  parsed = LabelSelector::Parse(*selector.value, selector.path, errors);
+  LabelSelector parsed = LabelSelector::Parse(*selector.value, selector.path, errors);
   if (errors.size() == faults && parsed.empty()) {
     errors.Add(
         FieldError::Invalid(selector.path, *selector.value, std::string("empty selector is invalid for ") + kind));
   }
+  return parsed;
 }
 
-void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
+PoolSelection ReadPoolSelection(const JsonField& spec, FieldErrors& errors) {
+  PoolSelection selection;
   const JsonField pools = spec.Child("nodePools");
   const JsonField names = pools.Child("names");
   AsObject(pools, errors);
-  CheckNames(names, errors);
-  CheckNames(pools.Child("exclude"), errors);
-  CheckOneOf(pools.Child("type"), {"Cloud", "Edge"}, errors);
+  selection.names = CheckNames(names, errors);
+  selection.exclude = CheckNames(pools.Child("exclude"), errors);
+  selection.type = CheckOneOf(pools.Child("type"), {"Cloud", "Edge"}, errors);
 
   const JsonField selector = spec.Child("nodepoolSelector");
   if (selector.present()) {
-    LabelSelector::Parse(*selector.value, selector.path, errors);
+    selection.selector = LabelSelector::Parse(*selector.value, selector.path, errors);
   } else if (!names.present() || names.value->empty()) {
     errors.Add(FieldError::Required(
         selector.path,
         "must be specified unless `nodePools.names` lists pools; an empty selector `{}` selects all pools"));
   }
+  return selection;
+}
+
+// Sets the fields of the daemon that stay JSON. The spec must be valid.
+void CopyTemplates(const JsonField& spec, YurtAppDaemon& daemon) {
+  daemon.selector = *spec.Child("selector").value;
+  const JsonField workload = TemplateOf(spec, daemon.kind);
+  const JsonField metadata = workload.Child("metadata");
+  daemon.workload_template["metadata"] = metadata.present() ? *metadata.value : Json::object();
+  daemon.workload_template["spec"] = *workload.Child("spec").value;
+  // spec.selector replaces the selector of the template, as OpenYurt's webhook has always done.
+  daemon.workload_template["spec"]["selector"] = daemon.selector;
+  ReplaceNullTexts(daemon.workload_template);
+  if (const JsonField service = spec.Child("serviceTemplate"); service.present()) {
+    daemon.service_template = *service.value;
+    ReplaceNullTexts(daemon.service_template);
+  }
+  const JsonField overrides = spec.Child("overrides");
+  daemon.overrides = overrides.present() ? *overrides.value : Json::array();
 }
 
 // Removes values that have no meaning: nulls, empty objects and empty lists. Recursive, so the depth must be checked
@@ -103,22 +128,19 @@ Json ImmutableStatefulSetPart(const Json& statefulset_template) {
   return spec;
 }
 
-JsonField TemplateOf(const JsonField& spec, WorkloadKind kind) {
-  return spec.Child("workloadTemplate").Child(TemplateField(kind));
-}
-
 }  // namespace
 
-FieldErrors ValidateYurtAppDaemon(const Json& object) {
-  FieldErrors errors;
-  if (!CheckDepth(object, errors)) return errors;
+YurtAppDaemon ReadYurtAppDaemon(const Json& object, FieldErrors& errors) {
+  YurtAppDaemon daemon;
+  if (!CheckDepth(object, errors)) return daemon;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
-  if (AsRequiredObject(spec, errors) == nullptr) return errors;
+  if (AsRequiredObject(spec, errors) == nullptr) return daemon;
 
+  daemon.kind = KindOf(object);
   const JsonField workload = spec.Child("workloadTemplate");
-  const bool statefulset = TemplateOf(spec, WorkloadKind::kStatefulSet).present();
-  LabelSelector selector;
-  ValidateSelector(spec.Child("selector"), statefulset ? "statefulset" : "deployment", errors, selector);
+  const bool statefulset = daemon.kind == WorkloadKind::kStatefulSet;
+  const LabelSelector selector =
+      ReadSelector(spec.Child("selector"), statefulset ? "statefulset" : "deployment", errors);
   const LabelSelector* good_selector = errors.empty() ? &selector : nullptr;
 
   AsObject(workload, errors);
@@ -137,11 +159,21 @@ FieldErrors ValidateYurtAppDaemon(const Json& object) {
   }
 
   ValidateServiceTemplate(spec.Child("serviceTemplate"), spec.Child("selector"), errors);
-  ValidateNodePools(spec, errors);
-  AsInt(spec.Child("revisionHistoryLimit"), 0, kMaxInt32, errors);
-  AsBool(spec.Child("paused"), errors);
-  ValidateUpdateStrategy(spec.Child("updateStrategy"), errors);
+  daemon.pools = ReadPoolSelection(spec, errors);
+  if (const auto limit = AsInt(spec.Child("revisionHistoryLimit"), 0, kMaxInt32, errors))
+    daemon.revision_history_limit = static_cast<int>(*limit);
+  daemon.paused = AsBool(spec.Child("paused"), errors).value_or(false);
+  daemon.strategy = ReadUpdateStrategy(spec.Child("updateStrategy"), errors);
   ValidateOverrides(spec.Child("overrides"), errors);
+  if (!errors.empty()) return daemon;
+  daemon.meta = ParseMeta(object);
+  CopyTemplates(spec, daemon);
+  return daemon;
+}
+
+FieldErrors ValidateYurtAppDaemon(const Json& object) {
+  FieldErrors errors;
+  ReadYurtAppDaemon(object, errors);
   return errors;
 }
 
@@ -163,17 +195,15 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
         "field is immutable: restore the old selector, or create a YurtAppDaemon with another name"));
   }
 
-  for (WorkloadKind kind : kKinds) {
-    const WorkloadKind other =
-        kind == WorkloadKind::kDeployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
-    const bool only_this = TemplateOf(spec, kind).present() && !TemplateOf(spec, other).present();
-    const bool only_other_before = TemplateOf(old_spec, other).present() && !TemplateOf(old_spec, kind).present();
-    if (only_this && only_other_before) {
-      errors.Add(
-          FieldError::Forbidden(spec.Child("workloadTemplate").path,
-                                std::string(TemplateField(other)) + " can't be replaced by " + TemplateField(kind) +
-                                    ": the workloads would have to be recreated. Create a new YurtAppDaemon instead"));
-    }
+  const WorkloadKind kind = KindOf(object);
+  const WorkloadKind old_kind = KindOf(old_object);
+  // An object with both templates, or with none, has an error already.
+  if (kind != old_kind && TemplateOf(spec, kind).present() && !TemplateOf(spec, old_kind).present() &&
+      TemplateOf(old_spec, old_kind).present() && !TemplateOf(old_spec, kind).present()) {
+    errors.Add(
+        FieldError::Forbidden(spec.Child("workloadTemplate").path,
+                              std::string(TemplateField(old_kind)) + " can't be replaced by " + TemplateField(kind) +
+                                  ": the workloads would have to be recreated. Create a new YurtAppDaemon instead"));
   }
 
   const JsonField statefulset = TemplateOf(spec, WorkloadKind::kStatefulSet);

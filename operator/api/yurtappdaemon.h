@@ -51,14 +51,15 @@ struct YurtAppDaemon {
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
 Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status instead of copying it
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
-// Parses an object without validating it. ValidateYurtAppDaemon must have accepted it.
-Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
+// Reads an object without its status, and adds an error for each field that can be found invalid without reading from
+// the cluster. The messages are Kubernetes'. The result is usable only if no error was added. `errors` must be empty.
+YurtAppDaemon ReadYurtAppDaemon(const Json& object, FieldErrors& errors);
 
 // Replaces each null label and annotation of a template, and of its pod template, with "", because the apiserver and
 // OpenYurt treat null as "". Does nothing if the template is not an object.
 void ReplaceNullTexts(Json& object);
 
-// Returns all errors of the spec that can be found without reading from the cluster. The messages are Kubernetes'.
+// Returns the errors that ReadYurtAppDaemon adds.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
 // Returns an error for each change that is not allowed:
 // - of the selector or the kind;

@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t kMaxSeconds = 365 * 24 * 3600;
 constexpr std::int64_t kMaxNodeCount = 100'000;
 
-void CheckPool(const JsonField& field, FieldErrors& errors) {
+std::string ReadPool(const JsonField& field, FieldErrors& errors) {
   const std::string* pool = AsRequiredText(field, errors);
-  if (pool == nullptr) return;
+  if (pool == nullptr) return "";
   if (std::string fault = CheckDns1123Subdomain(*pool); !fault.empty()) {
     errors.Add(FieldError::Invalid(field.path, *pool, fault));
   } else if (fault = CheckLabelValue(*pool); !fault.empty()) {
@@ -23,22 +23,24 @@ void CheckPool(const JsonField& field, FieldErrors& errors) {
         field.path, *pool,
         "no node can belong to this pool, because the pool's name is not a valid label value: " + fault));
   }
+  return *pool;
 }
 
-void CheckInventory(const JsonField& field, FieldErrors& errors) {
+LabelSelector ReadInventory(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) {
     errors.Add(FieldError::Required(field.path, "select the spare nodes by a label that they have"));
-    return;
+    return {};
   }
   const std::size_t before = errors.size();
-  LabelSelector::Parse(*field.value, field.path, errors);
-  if (errors.size() != before) return;
+  LabelSelector inventory = LabelSelector::Parse(*field.value, field.path, errors);
+  if (errors.size() != before) return inventory;
   const Json* in_pool = Find(*field.value, {"matchLabels", kNodePoolLabel});
   if (in_pool != nullptr) {
     errors.Add(FieldError::Invalid(field.path + ".matchLabels", *field.value->find("matchLabels"),
                                    std::string("a node with label ") + kNodePoolLabel +
                                        " is in a pool and is not spare: select by another label"));
   }
+  return inventory;
 }
 
 void CheckLabels(const JsonField& field, FieldErrors& errors) {
@@ -66,21 +68,26 @@ void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes, FieldErrors& errors) {
+std::vector<Standby> ReadStandby(const JsonField& field, int max_nodes, FieldErrors& errors) {
+  std::vector<Standby> standby;
   std::set<std::string> names;
   std::int64_t sum = 0;
   ForEachObject(field, errors, [&](const JsonField& entry) {
-    CheckUniqueName(entry.Child("name"), CheckDns1123Label, names, errors);
+    Standby& one = standby.emplace_back();
+    one.name = CheckUniqueName(entry.Child("name"), CheckDns1123Label, names, errors);
     CheckNodeSelector(entry.Child("nodeSelector"), errors);
+    one.node_selector = StringMapAt(*entry.value, {"nodeSelector", "matchLabels"});
     const JsonField count = entry.Child("count");
     if (!count.present()) errors.Add(FieldError::Required(count.path));
-    sum += AsInt(count, 0, kMaxNodeCount, errors).value_or(0);
+    one.count = static_cast<int>(AsInt(count, 0, kMaxNodeCount, errors).value_or(0));
+    sum += one.count;
   });
-  if (max_nodes.value_or(0) > 0 && sum > *max_nodes) {
+  if (max_nodes > 0 && sum > max_nodes) {
     errors.Add(FieldError::Invalid(field.path, *field.value,
                                    "needs " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
-                                       std::to_string(*max_nodes) + ") allows: raise maxNodes or lower the counts"));
+                                       std::to_string(max_nodes) + ") allows: raise maxNodes or lower the counts"));
   }
+  return standby;
 }
 
 std::vector<Shortage> ParseShortages(const Json& object) {
@@ -99,9 +106,44 @@ std::vector<Shortage> ParseShortages(const Json& object) {
   return shortages;
 }
 
-std::chrono::seconds SecondsAt(const Json& spec, std::string_view block, std::string_view field,
-                               std::chrono::seconds fallback) {
-  return std::chrono::seconds(IntAt(spec, {block, field}, fallback.count()));
+// Reads the spec, and adds an error for each invalid value. The result is usable only if no error was added. Absent
+// fields are set to their defaults.
+NodePoolAutoscaler ReadSpec(const Json& object, FieldErrors& errors) {
+  NodePoolAutoscaler read;
+  const JsonField spec = JsonField{&object, ""}.Child("spec");
+  if (AsRequiredObject(spec, errors) == nullptr) return read;
+  const auto count = [&](const JsonField& field, std::int64_t least, int& value) {
+    value = static_cast<int>(AsInt(field, least, kMaxNodeCount, errors).value_or(value));
+  };
+  const auto seconds = [&](const JsonField& field, std::int64_t least, std::chrono::seconds& value) {
+    value = std::chrono::seconds(AsInt(field, least, kMaxSeconds, errors).value_or(value.count()));
+  };
+  read.node_pool = ReadPool(spec.Child("nodePool"), errors);
+  const std::string mode = CheckOneOf(spec.Child("mode"), {"Auto", "Manual", "Drain"}, errors);
+  if (mode == "Manual") read.mode = CapacityMode::kManual;
+  if (mode == "Drain") read.mode = CapacityMode::kDrain;
+  read.inventory = ReadInventory(spec.Child("inventorySelector"), errors);
+  count(spec.Child("minNodes"), 0, read.min_nodes);
+  count(spec.Child("maxNodes"), 0, read.max_nodes);
+  if (read.max_nodes > 0 && read.min_nodes > read.max_nodes) {
+    errors.Add(FieldError::Invalid("spec.minNodes", read.min_nodes,
+                                   "must not be greater than spec.maxNodes (" + std::to_string(read.max_nodes) + ")"));
+  }
+  read.one_node_per_pod = AsBool(spec.Child("oneNodePerPod"), errors).value_or(false);
+  read.standby = ReadStandby(spec.Child("standby"), read.max_nodes, errors);
+  const JsonField up = spec.Child("scaleUp");
+  AsObject(up, errors);
+  seconds(up.Child("pendingSeconds"), 0, read.pending);
+  count(up.Child("maxPerCycle"), 1, read.max_leases);
+  seconds(up.Child("joinTimeoutSeconds"), 1, read.join_timeout);
+  seconds(up.Child("retryAfterSeconds"), 1, read.retry_after);
+  const JsonField down = spec.Child("scaleDown");
+  AsObject(down, errors);
+  seconds(down.Child("idleSeconds"), 0, read.idle);
+  seconds(down.Child("unhealthySeconds"), 0, read.unhealthy);
+  count(down.Child("maxPerCycle"), 1, read.max_releases);
+  read.quarantine = CheckOneOf(down.Child("reclaimPolicy"), {"Recycle", "Quarantine"}, errors) == "Quarantine";
+  return read;
 }
 
 }  // namespace
@@ -113,31 +155,7 @@ bool Standby::Matches(const StringMap& labels) const {
 
 FieldErrors ValidateNodePoolAutoscaler(const Json& object) {
   FieldErrors errors;
-  const JsonField spec = JsonField{&object, ""}.Child("spec");
-  if (AsRequiredObject(spec, errors) == nullptr) return errors;
-  CheckPool(spec.Child("nodePool"), errors);
-  CheckOneOf(spec.Child("mode"), {"Auto", "Manual", "Drain"}, errors);
-  CheckInventory(spec.Child("inventorySelector"), errors);
-  const auto min = AsInt(spec.Child("minNodes"), 0, kMaxNodeCount, errors);
-  const auto max = AsInt(spec.Child("maxNodes"), 0, kMaxNodeCount, errors);
-  if (max.value_or(0) > 0 && min.value_or(0) > *max) {
-    errors.Add(FieldError::Invalid("spec.minNodes", *spec.Child("minNodes").value,
-                                   "must not be greater than spec.maxNodes (" + std::to_string(*max) + ")"));
-  }
-  AsBool(spec.Child("oneNodePerPod"), errors);
-  CheckStandby(spec.Child("standby"), max, errors);
-  const JsonField up = spec.Child("scaleUp");
-  AsObject(up, errors);
-  AsInt(up.Child("pendingSeconds"), 0, kMaxSeconds, errors);
-  AsInt(up.Child("maxPerCycle"), 1, kMaxNodeCount, errors);
-  AsInt(up.Child("joinTimeoutSeconds"), 1, kMaxSeconds, errors);
-  AsInt(up.Child("retryAfterSeconds"), 1, kMaxSeconds, errors);
-  const JsonField down = spec.Child("scaleDown");
-  AsObject(down, errors);
-  AsInt(down.Child("idleSeconds"), 0, kMaxSeconds, errors);
-  AsInt(down.Child("unhealthySeconds"), 0, kMaxSeconds, errors);
-  AsInt(down.Child("maxPerCycle"), 1, kMaxNodeCount, errors);
-  CheckOneOf(down.Child("reclaimPolicy"), {"Recycle", "Quarantine"}, errors);
+  ReadSpec(object, errors);
   return errors;
 }
 
@@ -152,31 +170,11 @@ FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old
 }
 
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object) {
-  if (const auto faults = ValidateNodePoolAutoscaler(object); !faults.empty()) return Fail(ToError(faults));
-  const Json& spec = object["spec"];
-  NodePoolAutoscaler parsed;
+  FieldErrors errors;
+  NodePoolAutoscaler parsed = ReadSpec(object, errors);
+  if (!errors.empty()) return Fail(ToError(errors));
   parsed.meta = ParseMeta(object);
-  parsed.node_pool = StringAt(spec, {"nodePool"});
-  const std::string mode = StringAt(spec, {"mode"});
-  if (mode == "Manual") parsed.mode = CapacityMode::kManual;
-  if (mode == "Drain") parsed.mode = CapacityMode::kDrain;
-  parsed.inventory_selector = spec["inventorySelector"];
-  parsed.inventory = *LabelSelector::Parse(parsed.inventory_selector, "spec.inventorySelector");
-  parsed.min_nodes = static_cast<int>(IntAt(spec, {"minNodes"}));
-  parsed.max_nodes = static_cast<int>(IntAt(spec, {"maxNodes"}));
-  parsed.one_node_per_pod = BoolAt(spec, {"oneNodePerPod"});
-  for (const Json& entry : ListAt(spec, {"standby"})) {
-    parsed.standby.push_back({StringAt(entry, {"name"}), StringMapAt(entry, {"nodeSelector", "matchLabels"}),
-                              static_cast<int>(IntAt(entry, {"count"}))});
-  }
-  parsed.pending = SecondsAt(spec, "scaleUp", "pendingSeconds", parsed.pending);
-  parsed.max_leases = static_cast<int>(IntAt(spec, {"scaleUp", "maxPerCycle"}, parsed.max_leases));
-  parsed.join_timeout = SecondsAt(spec, "scaleUp", "joinTimeoutSeconds", parsed.join_timeout);
-  parsed.retry_after = SecondsAt(spec, "scaleUp", "retryAfterSeconds", parsed.retry_after);
-  parsed.idle = SecondsAt(spec, "scaleDown", "idleSeconds", parsed.idle);
-  parsed.unhealthy = SecondsAt(spec, "scaleDown", "unhealthySeconds", parsed.unhealthy);
-  parsed.max_releases = static_cast<int>(IntAt(spec, {"scaleDown", "maxPerCycle"}, parsed.max_releases));
-  parsed.quarantine = StringAt(spec, {"scaleDown", "reclaimPolicy"}) == "Quarantine";
+  parsed.inventory_selector = object["spec"]["inventorySelector"];
   parsed.shortages = ParseShortages(object);
   if (const Json* status = Find(object, {"status"}); status != nullptr) parsed.status = *status;
   return parsed;

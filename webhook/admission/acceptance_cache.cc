@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 
 namespace yad {
@@ -16,9 +17,9 @@ std::string AcceptanceCache::Digest(const std::string& content) {
 
 std::optional<std::vector<std::string>> AcceptanceCache::Find(const std::string& digest) const {
   const SteadyTime now = clock_.Now();
-  return state_.With([&](const State& state) -> std::optional<std::vector<std::string>> {
-    const auto found = state.entries.find(digest);
-    if (found == state.entries.end() || found->second.until <= now) return std::nullopt;
+  return entries_.With([&](const Entries& entries) -> std::optional<std::vector<std::string>> {
+    const auto found = entries.find(digest);
+    if (found == entries.end() || found->second.until <= now) return std::nullopt;
     return found->second.warnings;
   });
 }
@@ -26,17 +27,12 @@ std::optional<std::vector<std::string>> AcceptanceCache::Find(const std::string&
 void AcceptanceCache::Put(const std::string& digest, std::vector<std::string> warnings) {
   if (digest.empty()) return;
   const SteadyTime now = clock_.Now();
-  state_.With([&](State& state) {
-    // All entries have the same lifetime, so the oldest entries expire first.
-    while (!state.by_age.empty() &&
-           (state.by_age.size() >= capacity_ || state.entries.at(state.by_age.front()).until <= now)) {
-      state.entries.erase(state.by_age.front());
-      state.by_age.pop_front();
-    }
+  entries_.With([&](Entries& entries) {
+    std::erase_if(entries, [&](const auto& entry) { return entry.second.until <= now; });
+    const auto is_older = [](const auto& a, const auto& b) { return a.second.until < b.second.until; };
+    if (entries.size() >= capacity_) entries.erase(std::min_element(entries.begin(), entries.end(), is_older));
     // If two concurrent calls have tried the same content, the entry of the first call keeps its expiry.
-    if (state.entries.try_emplace(digest, Entry{now + lifetime_, std::move(warnings)}).second) {
-      state.by_age.push_back(digest);
-    }
+    entries.try_emplace(digest, Entry{now + lifetime_, std::move(warnings)});
   });
 }
 

@@ -6,7 +6,6 @@
 #define WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,15 +37,12 @@ class AcceptanceCache {
     SteadyTime until;
     std::vector<std::string> warnings;
   };
-  struct State {
-    std::map<std::string, Entry> entries;
-    std::deque<std::string> by_age;  // each digest once, oldest first
-  };
+  using Entries = std::map<std::string, Entry>;  // by digest
 
   Clock& clock_;
   const std::size_t capacity_;
   const Duration lifetime_;
-  Synchronized<State> state_;
+  Synchronized<Entries> entries_;
 };
 
 }  // namespace yad

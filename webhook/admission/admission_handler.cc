@@ -14,6 +14,7 @@
 #include "operator/capacity/autoscaler.h"
 #include "webhook/admission/admission_review.h"
 #include "webhook/admission/capacity_validating.h"
+#include "webhook/admission/deadline.h"
 #include "webhook/admission/defaulting.h"
 #include "webhook/admission/validating.h"
 
@@ -66,37 +67,29 @@ class WebhookMetrics {
                                      "Current number of admission requests being served.", {{"webhook", path}})),
         latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
-                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 25, 30})),
-        successes_(CounterOf(200)) {
-    CounterOf(500);  // creates the counter, so that it is 0 before the first error
+                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 25, 30})) {
+    for (const int code : {200, 500})
+      CounterOf(code);  // creates the counters, so that they are 0 before the first call
   }
 
-  // Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
-  // for a thread.
-  class Call {
-   public:
-    Call(WebhookMetrics& of, Clock& clock, SteadyTime start) : of_(of), clock_(clock), start_(start) {
-      of_.in_flight_.Add(1);
-    }
-    ~Call() {
-      of_.in_flight_.Add(-1);
-      of_.latency_.Observe(std::chrono::duration<double>(clock_.Now() - start_).count());
-      (code_ == 200 ? of_.successes_ : of_.CounterOf(code_)).Increment();
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-    HttpsReply Done(HttpsReply reply) {
-      code_ = reply.status;
+  // Returns the reply of `review`, and measures the call. An exception counts as a reply with 500. The latency is the
+  // time since `arrived`, so it includes the time for which the call waited for a thread.
+  HttpsReply Measure(Clock& clock, SteadyTime arrived, const std::function<HttpsReply()>& review) const {
+    const auto done = [&](int code) {
+      in_flight_.Add(-1);
+      latency_.Observe(std::chrono::duration<double>(clock.Now() - arrived).count());
+      CounterOf(code).Increment();
+    };
+    in_flight_.Add(1);
+    try {
+      HttpsReply reply = review();
+      done(reply.status);
       return reply;
+    } catch (...) {
+      done(500);
+      throw;
     }
-
-   private:
-    WebhookMetrics& of_;
-    Clock& clock_;
-    const SteadyTime start_;
-    int code_ = 500;
-  };
+  }
 
  private:
   metrics::Counter& CounterOf(int code) const {
@@ -108,15 +101,12 @@ class WebhookMetrics {
   const std::string path_;
   metrics::Gauge& in_flight_;
   metrics::Histogram& latency_;
-  metrics::Counter& successes_;
 };
 
 class AdmissionHandler {
  public:
   AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query)
-      : clock_(clock),
-        validator_(client, stores, clock, std::move(check_query)),
-        capacity_validator_(client, stores.pools, clock) {
+      : clock_(clock), validator_(client, stores, clock, std::move(check_query)) {
     Serve(kMutatePath, kYurtAppDaemonType, [](const AdmissionRequest& request, SteadyTime) -> AdmissionResponse {
       Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
       return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
@@ -125,16 +115,17 @@ class AdmissionHandler {
       return validator_.Validate(request, respond_until);
     });
     Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
-          [this](const AdmissionRequest& request, SteadyTime respond_until) {
-            return capacity_validator_.Validate(request, respond_until);
+          [&client, &pools = stores.pools, &clock](const AdmissionRequest& request, SteadyTime respond_until) {
+            Deadline deadline(clock, respond_until);
+            return ValidateCapacity(request, client, pools, deadline);
           });
   }
 
   HttpsReply Handle(const HttpsCall& call) {
     const auto found = webhooks_.find(std::string(PathOf(call.target)));
     if (found == webhooks_.end()) return PlainReply(404, "no webhook is served at this path");
-    WebhookMetrics::Call measured(found->second.metrics, clock_, call.arrived);
-    return measured.Done(Review(call, found->second));
+    const Webhook& webhook = found->second;
+    return webhook.metrics.Measure(clock_, call.arrived, [&] { return Review(call, webhook); });
   }
 
  private:
@@ -142,7 +133,7 @@ class AdmissionHandler {
   struct Webhook {
     const ResourceType& type;
     const Judge judge;  // returns the response to a CREATE or an UPDATE of the type
-    WebhookMetrics metrics;
+    const WebhookMetrics metrics;
   };
 
   void Serve(const char* path, const ResourceType& type, Judge judge) {
@@ -190,7 +181,6 @@ class AdmissionHandler {
 
   Clock& clock_;
   Validator validator_;
-  CapacityValidator capacity_validator_;
   std::map<std::string, Webhook> webhooks_;  // by path
 };
 

@@ -8,7 +8,6 @@
 #include "operator/api/well_known.h"
 #include "operator/capacity/autoscaler.h"
 #include "operator/workload/semantics.h"
-#include "webhook/admission/deadline.h"
 #include "webhook/admission/known_errors.h"
 #include "webhook/admission/warning_list.h"
 
@@ -147,7 +146,8 @@ AdmissionResponse ResponseFor(const AdmissionRequest& request, const FieldErrors
 
 }  // namespace
 
-AdmissionResponse CapacityValidator::Validate(const AdmissionRequest& request, SteadyTime respond_until) {
+AdmissionResponse ValidateCapacity(const AdmissionRequest& request, Client& client, const Store& pools,
+                                   Deadline& deadline) {
   const Json& object = request.object;
   const Json& old_object = request.old_object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionResponse::Allowed();
@@ -164,10 +164,9 @@ AdmissionResponse CapacityValidator::Validate(const AdmissionRequest& request, S
   const auto now = ParseNodePoolAutoscaler(object);
   if (!errors.fresh.empty() || !now) return ResponseFor(request, errors.fresh, std::move(warnings));
 
-  const auto before =
-      update ? ParseNodePoolAutoscaler(old_object) : Result<NodePoolAutoscaler>(Fail(Reason::kNotFound, ""));
-  Deadline deadline(clock_, respond_until);
-  Objections objections = Examiner(client_, *now, before ? &*before : nullptr, deadline).Examine(pools_);
+  // A new object has no spec before, so it can't be parsed.
+  const auto before = ParseNodePoolAutoscaler(old_object);
+  Objections objections = Examiner(client, *now, before ? &*before : nullptr, deadline).Examine(pools);
   return ResponseFor(request, objections.errors, std::move(objections.warnings));
 }
 

@@ -174,40 +174,16 @@ bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   });
 }
 
-// Collects the findings of all workloads. An error in the template occurs in every workload, but is reported once.
-class FindingsCollector {
- public:
-  void Warn(const std::string& text) {
-    auto& list = findings_.warnings;
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-  }
-
-  // `where` is the result of Where() for the workload.
-  void Reject(const Cause& cause, std::string where) {
-    auto& found = places_[{cause.field, cause.reason, cause.message}];
-    if (found.empty()) findings_.rejections.push_back(cause);
-    found.push_back(std::move(where));
-  }
-
-  Findings Take() && {
-    for (Cause& cause : findings_.rejections) {
-      const auto& found = places_.at({cause.field, cause.reason, cause.message});
-      // "" stands for a workload without overrides. If the error also occurs there, the template causes it, so the
-      // message does not contain pools or overrides.
-      if (std::find(found.begin(), found.end(), "") != found.end()) continue;
-      if (cause.field.starts_with("spec.overrides[")) continue;
-      cause.message += " (in " + found.front();
-      if (found.size() > 1) cause.message += " and " + std::to_string(found.size() - 1) + " more";
-      cause.message += ")";
-    }
-    return std::move(findings_);
-  }
-
- private:
-  Findings findings_;
-  // For each rejection, the pools and overrides in which it occurs (Where()).
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
-};
+// Adds the pools and overrides in which a rejection occurs (the results of Where) to its message.
+void AddPlaces(const std::vector<std::string>& places, Cause& cause) {
+  // "" stands for a workload without overrides. If the error also occurs there, the template causes it, so the message
+  // does not contain pools or overrides.
+  if (std::find(places.begin(), places.end(), "") != places.end()) return;
+  if (cause.field.starts_with("spec.overrides[")) return;
+  cause.message += " (in " + places.front();
+  if (places.size() > 1) cause.message += " and " + std::to_string(places.size() - 1) + " more";
+  cause.message += ")";
+}
 
 // Returns whether the workload with this result has the error `cause`. Also returns true if the result is incomplete,
 // and the workload may have the error.
@@ -321,18 +297,26 @@ Findings DryRun::Try(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     if (!deadline.Passed()) try_one(done + i, true);
   });
 
-  FindingsCollector collector;
+  // An error in the template occurs in every workload, but is reported once.
+  Findings findings;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places;  // of each rejection
+  const auto place_of = [&](const Cause& cause) -> auto& { return places[{cause.field, cause.reason, cause.message}]; };
+  const auto warn = [&list = findings.warnings](const std::string& text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  };
   for (std::size_t i = 0; i < results.size(); ++i) {
-    for (const std::string& warning : results[i].now.warnings) collector.Warn(warning);
+    for (const std::string& warning : results[i].now.warnings) warn(warning);
     for (const Cause& cause : results[i].now.causes) {
       if (MayHave(results[i].then, cause)) {
-        collector.Warn(cause.field + ": " + cause.message);
-      } else {
-        collector.Reject(cause, Where(workloads[i]));
+        warn(cause.field + ": " + cause.message);
+        continue;
       }
+      if (place_of(cause).empty()) findings.rejections.push_back(cause);
+      place_of(cause).push_back(Where(workloads[i]));
     }
   }
-  return std::move(collector).Take();
+  for (Cause& cause : findings.rejections) AddPlaces(place_of(cause), cause);
+  return findings;
 }
 
 }  // namespace yad

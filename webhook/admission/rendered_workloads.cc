@@ -27,24 +27,18 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
 
 // Assigns a number to each entry of spec.overrides. Two entries with the same changes, for different pools, have the
 // same number.
-class Effects {
- public:
-  std::vector<int> Of(const RevisionContent& content) {
-    std::vector<int> effects;
-    for (Json entry : content.overrides) {
-      if (entry.is_object()) {
-        entry.erase("pools");
-        entry.erase("nodepoolSelector");
-      }
-      const std::string text = DumpJson(entry);
-      effects.push_back(numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second);
+std::vector<int> EffectsOf(const RevisionContent& content) {
+  std::vector<int> effects;
+  std::map<std::string, int> numbers;
+  for (Json entry : content.overrides) {
+    if (entry.is_object()) {
+      entry.erase("pools");
+      entry.erase("nodepoolSelector");
     }
-    return effects;
+    effects.push_back(numbers.try_emplace(DumpJson(entry), static_cast<int>(numbers.size())).first->second);
   }
-
- private:
-  std::map<std::string, int> numbers_;
-};
+  return effects;
+}
 
 std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& effects) {
   std::vector<int> sequence;
@@ -60,38 +54,22 @@ RenderSpec Recorded(const RevisionPtr& revision, const NodePool& pool, const Obj
   return {revision, InputsFor(revision->content, pool)};
 }
 
-// Finds a daemon's ControllerRevisions by the revision label of a workload. Reads the cache only when the first
-// revision is needed, because most workloads have the label of the old spec.
-class CachedRevisions {
- public:
-  CachedRevisions(const YurtAppDaemon& daemon, const AdmissionStores& stores) : daemon_(daemon), stores_(stores) {}
-
-  // Returns null if the cache does not have the revision, or has not synced.
-  ObjectPtr Named(const std::string& label) {
-    if (!by_label_) Read();
-    const auto found = by_label_->find(label);
-    return found == by_label_->end() ? nullptr : found->second;
+// Returns the daemon's ControllerRevision for the revision label of a workload; null if the cache does not have it, or
+// has not synced.
+ObjectPtr RevisionLabelled(const std::string& label, const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+  const auto revisions = ControlledObjects(stores.revisions, daemon.meta);
+  if (!revisions) return nullptr;
+  for (const ObjectPtr& object : *revisions) {
+    const bool usable = ProjectionOf<RevisionProjection>(object).digest_hash != 0 && !object->meta().deleting();
+    if (usable && RevisionLabelOf(object->meta()) == label) return object;
   }
-
- private:
-  void Read() {
-    by_label_.emplace();
-    const auto revisions = ControlledObjects(stores_.revisions, daemon_.meta);
-    if (!revisions) return;
-    for (const ObjectPtr& object : *revisions) {
-      const bool usable = ProjectionOf<RevisionProjection>(object).digest_hash != 0;
-      if (usable && !object->meta().deleting()) by_label_->emplace(RevisionLabelOf(object->meta()), object);
-    }
-  }
-
-  const YurtAppDaemon& daemon_;
-  const AdmissionStores& stores_;
-  std::optional<std::unordered_map<std::string, ObjectPtr>> by_label_;
-};
+  return nullptr;
+}
 
 // Sets rendered.before, the plan for the old spec. Also sets, for both plans, the revision from which the workload was
 // rendered: as `from`, or as `origin`.
-void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, RenderedWorkload& rendered) {
+void SetBefore(const RevisionPtr& old, const NodePool& pool, const YurtAppDaemon& daemon, const AdmissionStores& stores,
+               RenderedWorkload& rendered) {
   rendered.before = rendered.plan;
   rendered.before.to = {old, InputsFor(old->content, pool)};
   if (!rendered.plan.workload) return;
@@ -101,7 +79,7 @@ void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& re
     rendered.before.to = rendered.before.from = rendered.plan.from = Recorded(old, pool, workload);
     return;
   }
-  rendered.origin = revisions.Named(label);
+  rendered.origin = RevisionLabelled(label, daemon, stores);
   rendered.unknown_origin = rendered.origin == nullptr;
 }
 
@@ -148,8 +126,7 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
                                                 const std::function<bool()>& expired) {
   const RevisionPtr to = RevisionOf(wanted);
   const RevisionPtr from = before == nullptr ? nullptr : RevisionOf(*before);
-  Effects effects;
-  const std::vector<int> to_effects = effects.Of(to->content);
+  const std::vector<int> effects = EffectsOf(to->content);
 
   const auto live = LiveWorkloads(wanted, stores);
   const std::vector<PoolRef> selected = SelectedPools(wanted, stores, live);
@@ -159,7 +136,6 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
   made_up.name = kAnyPool;
   const bool any_pool = pools.empty();
   if (any_pool) pools.push_back(&made_up);
-  CachedRevisions revisions(wanted, stores);
 
   std::vector<RenderedWorkload> by_overrides;  // the first workload with each set of overrides
   std::vector<RenderedWorkload> by_taints;     // the other distinct workloads, which differ only in taints
@@ -169,7 +145,7 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
     if (by_overrides.size() >= limit || expired()) break;
     const NodePool& pool = *pools[i];
     const RenderInputs inputs = InputsFor(to->content, pool);
-    std::vector<int> sequence = Sequence(inputs, to_effects);
+    std::vector<int> sequence = Sequence(inputs, effects);
     if (!seen.emplace(sequence, pool.taints).second) continue;
     const bool new_overrides = seen_overrides.insert(std::move(sequence)).second;
     if (!new_overrides && by_taints.size() >= limit) continue;
@@ -179,7 +155,7 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
     if (!any_pool) rendered.pool = selected[i];
     rendered.plan.pool = pool.name;
     if (const auto found = live.find(pool.name); found != live.end()) rendered.plan.workload = found->second;
-    if (from != nullptr) SetBefore(from, pool, revisions, rendered);
+    if (from != nullptr) SetBefore(from, pool, wanted, stores, rendered);
     rendered.plan.to = {to, inputs};
   }
   std::move(by_taints.begin(), by_taints.end(), std::back_inserter(by_overrides));

@@ -15,15 +15,7 @@ namespace {
 constexpr std::int64_t kMaxPort = 65535;
 constexpr const char* kContainerLists[] = {"initContainers", "containers"};
 
-bool IsList(const JsonField& field) { return field.present() && field.value->is_array(); }
 bool IsMap(const JsonField& field) { return field.present() && field.value->is_object(); }
-
-// Calls function(element) for each element of a list, until there are too many errors.
-template <typename Function>
-void ForEach(const JsonField& list, const FieldErrors& errors, Function function) {
-  if (!IsList(list)) return;
-  for (std::size_t i = 0; i < list.value->size() && !errors.full(); ++i) function(list.Element(i));
-}
 
 void CheckText(const JsonField& field, FieldErrors& errors) {
   // A null in a list is read as "".
@@ -76,13 +68,13 @@ void CheckContainer(const JsonField& container, FieldErrors& errors) {
     AsArray(container.Child(list), errors);
   }
   for (const char* list : {"command", "args"}) {
-    ForEach(container.Child(list), errors, [&](const JsonField& word) { CheckText(word, errors); });
+    ForEachElement(container.Child(list), errors, [&](const JsonField& word) { CheckText(word, errors); });
   }
-  ForEach(container.Child("env"), errors, [&](const JsonField& variable) {
+  ForEachElement(container.Child("env"), errors, [&](const JsonField& variable) {
     CheckText(variable.Child("name"), errors);
     CheckText(variable.Child("value"), errors);
   });
-  ForEach(container.Child("ports"), errors, [&](const JsonField& port) {
+  ForEachElement(container.Child("ports"), errors, [&](const JsonField& port) {
     CheckPort(port.Child("containerPort"), errors);
     CheckPort(port.Child("hostPort"), errors);
   });
@@ -91,15 +83,15 @@ void CheckContainer(const JsonField& container, FieldErrors& errors) {
 
 void CheckPod(const JsonField& pod, FieldErrors& errors) {
   for (const char* list : kContainerLists) {
-    ForEach(pod.Child(list), errors, [&](const JsonField& container) { CheckContainer(container, errors); });
+    ForEachElement(pod.Child(list), errors, [&](const JsonField& container) { CheckContainer(container, errors); });
   }
   if (const JsonField selector = pod.Child("nodeSelector"); IsMap(selector)) {
     for (const auto& [key, value] : selector.value->items()) {
       if (!value.is_null()) CheckText({&value, selector.path + "[" + key + "]"}, errors);
     }
   }
-  ForEach(pod.Child("volumes"), errors,
-          [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
+  ForEachElement(pod.Child("volumes"), errors,
+                 [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
 }
 
 bool IsDirective(const std::string& key) {
@@ -113,7 +105,7 @@ bool IsDirective(const std::string& key) {
 void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
   constexpr std::size_t kMaxPath = 1024;
   if (patch.path.size() > kMaxPath) return;
-  ForEach(patch, errors, [&](const JsonField& item) { CheckDirectives(item, errors); });
+  ForEachElement(patch, errors, [&](const JsonField& item) { CheckDirectives(item, errors); });
   if (!IsMap(patch)) return;
   for (const auto& [key, value] : patch.value->items()) {
     if (errors.full()) return;
@@ -138,8 +130,8 @@ void CheckOverrideImages(const JsonField& overrides, const Json& workload_templa
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
   bool has_json_patches = false;  // JSON patches may add any container, so every name is valid
-  ForEach(overrides, errors, [&](const JsonField& entry) {
-    ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
+  ForEachElement(overrides, errors, [&](const JsonField& entry) {
+    ForEachElement(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");
       if (has_json_patches || !name.present() || !name.value->is_string()) return;
       const std::string& text = name.value->get_ref<const std::string&>();
@@ -162,12 +154,12 @@ FieldErrors TemplateErrors(const Json& object) {
     const JsonField workload = spec.Child("workloadTemplate").Child(TemplateField(kind));
     if (!workload.present()) continue;
     CheckPod(workload.Child("spec").Child("template").Child("spec"), errors);
-    ForEach(workload.Child("spec").Child("volumeClaimTemplates"), errors,
-            [&](const JsonField& claim) { CheckResources(claim.Child("spec").Child("resources"), errors); });
+    ForEachElement(workload.Child("spec").Child("volumeClaimTemplates"), errors,
+                   [&](const JsonField& claim) { CheckResources(claim.Child("spec").Child("resources"), errors); });
     CheckOverrideImages(spec.Child("overrides"), *workload.value, errors);
   }
-  ForEach(spec.Child("overrides"), errors,
-          [&](const JsonField& entry) { CheckDirectives(entry.Child("patch"), errors); });
+  ForEachElement(spec.Child("overrides"), errors,
+                 [&](const JsonField& entry) { CheckDirectives(entry.Child("patch"), errors); });
   return errors;
 }
 

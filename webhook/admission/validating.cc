@@ -1,6 +1,7 @@
 #include "webhook/admission/validating.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "operator/api/yurtappdaemon.h"
@@ -37,22 +38,12 @@ bool SameAtAnyDepth(const Json& a, const Json& b) {
 
 const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
 
-// A spec with defaults, for a comparison. The workload templates are separate from the rest, because they are compared
-// by the schema of workloads.
-struct ComparableSpec {
-  Json deployment, stateful_set;
-  Json rest;
-};
-
-ComparableSpec Comparable(const Json& object) {
+// Returns the spec with defaults, for a comparison.
+Json Comparable(const Json& object) {
   Json defaulted = Json::object();  // copies the spec only once, because it may be several megabytes
   Json& spec = defaulted["spec"] = SpecOf(object);
   defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
-  ComparableSpec comparable;
-  if (!spec.is_object()) {
-    comparable.rest = std::move(spec);
-    return comparable;
-  }
+  if (!spec.is_object()) return std::move(spec);
   for (const char* owner :
        {"/workloadTemplate/deploymentTemplate", "/workloadTemplate/statefulSetTemplate", "/serviceTemplate"}) {
     const Json::json_pointer at(owner);
@@ -61,21 +52,13 @@ ComparableSpec Comparable(const Json& object) {
   // The nulls in overrides stay, because a null in a patch removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));
-  const auto choice = spec.find("workloadTemplate");
-  for (const auto& [kind, place] : {std::pair{WorkloadKind::kDeployment, &comparable.deployment},
-                                    std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
-    if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
-    Json& workload = (*choice)[TemplateField(kind)];
-    *place = std::exchange(workload, true);  // true marks the position of the template
-  }
   spec["overrides"] = std::move(overrides);
   // {} and [] mean the same as an absent field, except for nodepoolSelector, where {} selects all pools.
   for (auto it = spec.begin(); it != spec.end();) {
     const bool nothing = it->is_null() || (it->is_structured() && it->empty() && it.key() != "nodepoolSelector");
     it = nothing ? spec.erase(it) : std::next(it);
   }
-  comparable.rest = std::move(spec);
-  return comparable;
+  return std::move(spec);
 }
 
 bool SameTemplate(const Json& a, const Json& b) {
@@ -97,20 +80,6 @@ void AddEndlessChecks(const Json& object, FieldErrors& errors) {
   }
 }
 
-struct Checked {
-  FieldErrors errors;
-  bool parses = false;  // false: `errors` contains the reason
-};
-
-Checked CheckSpec(const Json& object) {
-  Checked checked;
-  checked.errors = ValidateYurtAppDaemon(object);
-  checked.parses = checked.errors.empty();
-  checked.errors.Append(TemplateErrors(object));
-  AddEndlessChecks(object, checked.errors);
-  return checked;
-}
-
 // Parses only the workload template and the selector. If other fields have errors, the template can still be tried, so
 // that all errors are reported together.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
@@ -121,20 +90,38 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   rest_of_spec["selector"] = MemberOf(spec, "selector");
   rest_of_spec["workloadTemplate"] = MemberOf(spec, "workloadTemplate");
   rest_of_spec["nodepoolSelector"] = Json::object();
-  return ParseYurtAppDaemon(std::move(rest));
+  return ParseYurtAppDaemonWithoutStatus(rest);
 }
 
-// Parses the object. If it has errors (`parses` is false), parses only the part that a dry run needs: the workload
-// template and the selector.
-Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
-  if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
-  auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
-  if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
+// An object after the static checks.
+struct Checked {
+  FieldErrors errors;
+  bool parses = false;  // false: `errors` contains the reason
+  // If the object does not parse, only the part that a dry run needs: the workload template and the selector. nullopt
+  // if this part has errors too.
+  std::optional<YurtAppDaemon> daemon;
+};
+
+Checked CheckSpec(const AdmissionRequest& request, const Json& object) {
+  Checked checked;
+  YurtAppDaemon read = ReadYurtAppDaemon(object, checked.errors);
+  checked.parses = checked.errors.empty();
+  checked.errors.Append(TemplateErrors(object));
+  AddEndlessChecks(object, checked.errors);
+  if (checked.parses) {
+    if (const Json& status = MemberOf(object, "status"); !IsDeeperThan(status, kMaxJsonDepth)) read.status = status;
+    checked.daemon = std::move(read);
+  } else if (!IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
+    if (auto part = ParseTemplate(object)) checked.daemon = *std::move(part);
+  }
+  if (!checked.daemon) return checked;
+  ObjectMeta& meta = checked.daemon->meta;
+  if (!request.key.ns.empty()) meta.key.ns = request.key.ns;
   // A new object has no uid yet, and perhaps no name (generateName), because the server sets them later. The dry run
   // needs values, because a workload's ownerReference must have a uid.
-  if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
-  if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
-  return daemon;
+  if (meta.key.name.empty()) meta.key.name = "new";
+  if (meta.uid.empty()) meta.uid = "00000000-0000-0000-0000-000000000000";
+  return checked;
 }
 
 // Returns whether a static check has already reported the error `cause`. `reported` contains the errors that static
@@ -182,10 +169,16 @@ bool SameSpec(const Json& object, const Json& old_object) {
   const Json& old_spec = SpecOf(old_object);
   if (IsDeeperThan(spec, kMaxJsonDepth) || IsDeeperThan(old_spec, kMaxJsonDepth)) return SameAtAnyDepth(spec, old_spec);
   if (spec == old_spec) return true;
-  const ComparableSpec now = Comparable(object);
-  const ComparableSpec before = Comparable(old_object);
-  return now.rest == before.rest && SameTemplate(now.deployment, before.deployment) &&
-         SameTemplate(now.stateful_set, before.stateful_set);
+  Json now = Comparable(object);
+  Json before = Comparable(old_object);
+  // The workload templates are compared by the schema of workloads, and the rest of the specs literally.
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    const Json::json_pointer at = Json::json_pointer("/workloadTemplate") / TemplateField(kind);
+    if (!now.contains(at) || !before.contains(at)) continue;
+    if (!SameTemplate(now[at], before[at])) return false;
+    now[at] = before[at] = nullptr;
+  }
+  return now == before;
 }
 
 AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTime respond_until) {
@@ -194,9 +187,9 @@ AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTim
   const bool update = request.old_object.is_object();
   if (update && SameSpec(object, request.old_object)) return AllowSameSpec(request);
 
-  Checked checked = CheckSpec(object);
-  const Checked old_checked = update ? CheckSpec(request.old_object) : Checked();
-  SortedErrors errors = SortErrors(std::move(checked.errors), old_checked.errors);
+  const Checked checked = CheckSpec(request, object);
+  const Checked old_checked = update ? CheckSpec(request, request.old_object) : Checked();
+  SortedErrors errors = SortErrors(checked.errors, old_checked.errors);
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
     errors.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
   }
@@ -207,12 +200,9 @@ AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTim
     warnings.push_back(error.ToString());
     reported.push_back(error.ToCause());
   }
-  const auto daemon = ParseFor(request, object, checked.parses);
-  if (daemon) {
-    const auto before = update ? ParseFor(request, request.old_object, old_checked.parses)
-                               : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
+  if (const auto& daemon = checked.daemon) {
     Deadline deadline(clock_, respond_until);
-    const YurtAppDaemon* const old = before ? &*before : nullptr;
+    const YurtAppDaemon* const old = old_checked.daemon ? &*old_checked.daemon : nullptr;
     Findings findings = dry_run_.Try(*daemon, old, deadline);
     if (!IsReportedForServices(reported)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
     if (checked.parses && rejections.empty())

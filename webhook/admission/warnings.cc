@@ -19,8 +19,6 @@
 namespace yad {
 namespace {
 
-constexpr char kLastAppliedManifest[] = "kubectl.kubernetes.io/last-applied-configuration";
-
 // Returns the elements in the `pools` of an override that do not refer to an existing pool. "-x" and "x" refer to the
 // same pool; "*" is not the name of a pool.
 std::vector<std::string> UnknownInOverride(const Json& names, const std::set<std::string_view>& pools) {
@@ -269,7 +267,7 @@ void WarnOfOperatorsFields(const YurtAppDaemon& daemon, std::vector<std::string>
 // empty list if there is no such manifest, or if it is long: its values need much more memory than its text.
 Json AppliedOverrides(const Json& object) {
   constexpr std::size_t kLongestManifest = 64u << 10;
-  const std::string text = StringAt(object, {"metadata", "annotations", kLastAppliedManifest});
+  const std::string text = StringAt(object, {"metadata", "annotations", kLastAppliedAnnotation});
   if (text.empty() || text.size() > kLongestManifest) return Json::array();
   const auto manifest = ParseJson(text);
   if (!manifest || IsDeeperThan(*manifest, kMaxJsonDepth)) return Json::array();

@@ -85,7 +85,7 @@ Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
     YAD_TRY(const Work work, DecideWork(live));
     if (work.idle()) return work.plan.look_again;  // The caches are out of date; their next event wakes Run.
     if (work.plan.step == RotationStep::kNone) {
-      YAD_TRY_VOID(WriteTrust(live, work, stop));
+      YAD_TRY_VOID(WriteTrust(work, stop));
       break;  // After the pause in Run, another Pass checks that the write was not reverted.
     }
     YAD_TRY_VOID(WriteSecret(live, work, stop));
@@ -184,7 +184,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::DecideWork(const Snapshot& sn
   for (std::size_t i = 0; i < snapshot.configurations.size(); ++i) {
     if (!snapshot.configurations[i]) continue;
     Json copy = *snapshot.configurations[i];
-    if (SetTrust(copy, service_, view.secret[kCaKey])) work.distrusting.push_back(i);
+    if (SetTrust(copy, service_, view.secret[kCaKey])) work.trusting.emplace_back(configurations_[i], std::move(copy));
   }
   return work;
 }
@@ -245,12 +245,9 @@ Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, co
   return {};
 }
 
-Status CertificateKeeper::WriteTrust(const Snapshot& live, const Work& work, const std::stop_token& stop) {
+Status CertificateKeeper::WriteTrust(const Work& work, const std::stop_token& stop) {
   Status status;
-  for (const std::size_t i : work.distrusting) {
-    const CachedObject& one = configurations_[i];
-    Json object = *live.configurations[i];
-    SetTrust(object, service_, work.view.secret.at(kCaKey));
+  for (const auto& [one, object] : work.trusting) {
     Result<Json> written = client_.Update(*one.type, object, {}, stop);
     if (!written) {
       status = Fail(written.error());  // The other configuration is still written.

@@ -4,13 +4,13 @@
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
 
 #include <condition_variable>
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operator/api/object.h"
@@ -67,8 +67,8 @@ class CertificateKeeper {
   struct Work {
     RotationView view;
     RotationPlan plan;
-    std::vector<std::size_t> distrusting;  // indices of the configurations whose caBundles must be written
-    bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
+    std::vector<std::pair<CachedObject, Json>> trusting;  // configurations with the caBundles that must be written
+    bool idle() const { return plan.step == RotationStep::kNone && trusting.empty(); }
   };
   // Records the time since which all configurations have trusted a certificate. `generations` identifies the versions
   // of the configurations. If it changes, the time starts again.
@@ -87,7 +87,7 @@ class CertificateKeeper {
   void MeasureTrust(const Snapshot& snapshot, RotationView& view);
   Status Serve(RotationView& view);
   Status WriteSecret(const Snapshot& live, const Work& work, const std::stop_token& stop);
-  Status WriteTrust(const Snapshot& live, const Work& work, const std::stop_token& stop);
+  Status WriteTrust(const Work& work, const std::stop_token& stop);
 
   Client& client_;
   const CachedObject secret_;

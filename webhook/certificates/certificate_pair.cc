@@ -24,10 +24,7 @@ using NamesPtr = OpenSslPtr<GENERAL_NAMES, GENERAL_NAMES_free>;
 using ChainPtr = OpenSslPtr<STACK_OF(X509), [](STACK_OF(X509) * chain) { sk_X509_free(chain); }>;
 
 tl::unexpected<Error> Complaint(Reason reason, const std::string& what) {
-  const unsigned long code = ERR_peek_last_error();
-  const char* why = code == 0 ? nullptr : ERR_reason_error_string(code);
-  ERR_clear_error();
-  return Fail(reason, why == nullptr ? what : what + ": " + why);
+  return Fail(reason, what + ": " + OpenSslReason());
 }
 
 // Returns each readable certificate. Skips broken PEM blocks, and PEM blocks of other kinds.
@@ -106,8 +103,7 @@ std::string CaSubject() {
 
 }  // namespace
 
-Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
-                                           WallTime not_after) {
+Result<TrustedPair> IssueCertificate(const std::vector<std::string>& names, WallTime not_before, WallTime not_after) {
   const auto failed = [] { return Complaint(Reason::kInternalError, "cannot create a certificate"); };
   const KeyPtr ca_key(EVP_EC_gen("P-256"));
   const KeyPtr key(EVP_EC_gen("P-256"));
@@ -131,8 +127,8 @@ Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names
       X509_sign(leaf.get(), ca_key.get(), EVP_sha256()) == 0) {
     return failed();
   }
-  IssuedCertificate issued{ToPem(*ca), {ToPem(*leaf), ToPem(*key)}};
-  if (issued.ca.empty() || issued.pair.certificate.empty() || issued.pair.key.empty()) return failed();
+  TrustedPair issued{{ToPem(*leaf), ToPem(*key)}, ToPem(*ca)};
+  if (issued.bundle.empty() || issued.pair.certificate.empty() || issued.pair.key.empty()) return failed();
   return issued;
 }
 

@@ -18,9 +18,12 @@ struct CertificatePair {
   bool operator==(const CertificatePair&) const = default;
 };
 
-struct IssuedCertificate {
-  std::string ca;  // the CA's private key is discarded, so the CA signs only this leaf
+// A pair, and the CAs that verify it.
+struct TrustedPair {
   CertificatePair pair;
+  std::string bundle;
+
+  bool operator==(const TrustedPair&) const = default;
 };
 
 struct CertificateTimes {
@@ -28,9 +31,8 @@ struct CertificateTimes {
 };
 
 // Issues a new CA, and a leaf for these DNS names. Both use ECDSA P-256, and are valid from not_before to not_after.
-// Fractions of a second are dropped.
-Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
-                                           WallTime not_after);
+// Fractions of a second are dropped. The CA's private key is discarded, so the CA signs only this leaf.
+Result<TrustedPair> IssueCertificate(const std::vector<std::string>& names, WallTime not_before, WallTime not_after);
 
 // Returns the validity of the first certificate. Fails with kConfig if there is no certificate.
 Result<CertificateTimes> ReadTimes(const std::string& certificate);

@@ -67,7 +67,7 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
 // Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has the DNS names of `replaced`.
 // During an upgrade that renames the Service, two releases share the Secret. If the pair did not have the names of the
 // other release, each release would replace the other release's pair forever.
-Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
+Result<TrustedPair> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
     for (std::string& name : ReadNames(replaced.certificate)) {
@@ -180,23 +180,23 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     case RotationStep::kNone:
       break;
     case RotationStep::kIssue: {
-      YAD_TRY(const IssuedCertificate issued, Issue(view, current));
-      return data(and_trusted({issued.ca}), issued.pair, {});
+      YAD_TRY(const TrustedPair issued, Issue(view, current));
+      return data(and_trusted({issued.bundle}), issued.pair, {});
     }
     case RotationStep::kRestore: {
       // Also adds a next pair, so that a rotation to a new key begins. A user may have deleted the Secret because its
       // key was compromised.
       std::string next_ca = IssuersOf(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
-        YAD_TRY(IssuedCertificate issued, Issue(view, next));
-        next_ca = std::move(issued.ca);
+        YAD_TRY(TrustedPair issued, Issue(view, next));
+        next_ca = std::move(issued.bundle);
         next = std::move(issued.pair);
       }
       return data(and_trusted({view.served->bundle, next_ca}), view.served->pair, next);
     }
     case RotationStep::kBegin: {
-      YAD_TRY(const IssuedCertificate issued, Issue(view, next));
-      return data(Bundle({IssuersOf(current.certificate, old_bundle, view.now), issued.ca, old_bundle}, view.now),
+      YAD_TRY(const TrustedPair issued, Issue(view, next));
+      return data(Bundle({IssuersOf(current.certificate, old_bundle, view.now), issued.bundle, old_bundle}, view.now),
                   current, issued.pair);
     }
     case RotationStep::kPromote:

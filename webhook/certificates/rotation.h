@@ -48,14 +48,6 @@ inline constexpr char kNextPrivateKeyKey[] = "next.key";
 // - A new certificate is valid from this time before its issue, because the clock of an apiserver may be behind.
 Duration Overlap(Duration validity);
 
-// A pair, and the CAs that verify it.
-struct TrustedPair {
-  CertificatePair pair;
-  std::string bundle;
-
-  bool operator==(const TrustedPair&) const = default;
-};
-
 struct RotationView {
   StringMap secret;                // the decoded data of the Secret; empty if the Secret does not exist
   std::vector<std::string> names;  // the names for which a certificate must be valid

@@ -298,7 +298,9 @@ TEST(CheckParseTest, DefaultDurationIsLessThanTheTimeout) {
   const auto duration = [](int timeout, const Json& interval) {
     const Json prometheus = {{"query", "x"}, {"max", 1}, {"intervalSeconds", interval}};
     const Json check = {{"name", "query"}, {"timeoutSeconds", timeout}, {"prometheus", prometheus}};
-    return ParseChecks(Json::array({check}))[0].prometheus->duration;
+    const Json checks = Json::array({check});
+    FieldErrors errors;
+    return ReadChecks({&checks, "checks"}, errors)[0].prometheus->duration;
   };
   EXPECT_EQ(duration(301, nullptr), seconds(300));
   EXPECT_EQ(duration(300, nullptr), seconds(270));

@@ -169,8 +169,15 @@ TEST(UpdateWindowTest, MaxFailuresOfAGroupMustBeANumberOrAPercentage) {
   });
 }
 
+UpdateStrategy ReadStrategy(const Json& strategy) {
+  FieldErrors errors;
+  UpdateStrategy read = ReadUpdateStrategy({&strategy, "spec.updateStrategy"}, errors);
+  EXPECT_TRUE(errors.empty()) << Describe(errors);
+  return read;
+}
+
 TEST(UpdateWindowTest, WindowsAndMaxFailuresOfGroupsAreRead) {
-  const UpdateStrategy strategy = ParseUpdateStrategy(Json::parse(R"({"type": "RollingUpdate", "rollingUpdate": {
+  const UpdateStrategy strategy = ReadStrategy(Json::parse(R"({"type": "RollingUpdate", "rollingUpdate": {
       "windows": [{"days": ["Sat", "Sun"], "start": "22:05", "duration": "1h30m10s", "timeZone": "Europe/Lisbon"},
                   {"start": "00:00", "duration": "90m"}],
       "groups": [{"name": "a", "pools": ["x"], "maxFailures": "30%"}, {"name": "b", "pools": ["y"], "maxFailures": 0},
@@ -185,7 +192,7 @@ TEST(UpdateWindowTest, WindowsAndMaxFailuresOfGroupsAreRead) {
   EXPECT_EQ(groups[1].max_failures.value().Of(10), 0U) << "0 is not the same as absent";
   EXPECT_FALSE(groups[2].max_failures);
   EXPECT_FALSE(groups[3].max_failures) << "the default group has no limit of its own";
-  EXPECT_TRUE(ParseUpdateStrategy(Json::parse(R"({"type": "RollingUpdate"})")).rolling.windows.empty());
+  EXPECT_TRUE(ReadStrategy(Json::parse(R"({"type": "RollingUpdate"})")).rolling.windows.empty());
 }
 
 PoolWindows OfPool(const StringMap& annotations) { return ParsePoolWindows(annotations); }

@@ -48,8 +48,8 @@ class CapacityValidatingTest : public ::testing::Test {
   }
 
   AdmissionResponse Validate(const Json& object, const Json& old_object = nullptr) {
-    CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
-    return validator.Validate(Request(object, old_object), world_.clock.Now() + std::chrono::seconds(5));
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    return ValidateCapacity(Request(object, old_object), world_.client, world_.stores().pools, deadline);
   }
   static std::string Rejection(const AdmissionResponse& answer) {
     return answer.allowed ? "" : StringAt(answer.status, {"message"});
@@ -167,9 +167,8 @@ TEST_F(CapacityValidatingTest, MissingPoolIsAWarning) {
 
 TEST_F(CapacityValidatingTest, UnsyncedCacheCausesNoWarnings) {
   AdmissionWorld fresh;
-  CapacityValidator validator(world_.client, fresh.stores().pools, world_.clock);
-  const AdmissionResponse answer =
-      validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
+  Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+  const AdmissionResponse answer = ValidateCapacity(Request(Hangzhou()), world_.client, fresh.stores().pools, deadline);
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
@@ -222,14 +221,16 @@ TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRejected) {
 }
 
 TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRejectsStaticErrors) {
-  CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
-  const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
-  const AdmissionResponse answer = validator.Validate(Request(Hangzhou()), late);
+  Deadline late(world_.clock, world_.clock.Now() - std::chrono::seconds(1));
+  const auto validate = [&](const Json& object) {
+    return ValidateCapacity(Request(object), world_.client, world_.stores().pools, late);
+  };
+  const AdmissionResponse answer = validate(Hangzhou());
   EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: the review timed out")));
   Json faulty = Hangzhou();
   faulty["spec"]["minNodes"] = -1;
-  EXPECT_THAT(Rejection(validator.Validate(Request(faulty), late)), HasSubstr("spec.minNodes: Invalid"));
+  EXPECT_THAT(Rejection(validate(faulty)), HasSubstr("spec.minNodes: Invalid"));
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 

@@ -22,10 +22,10 @@ const WallTime kTo = ParseTime("2027-01-02T03:04:05Z");
 const WallTime kNow = ParseTime("2026-06-01T00:00:00Z");
 const std::vector<std::string> kNames = {"web.sys.svc", "web.sys.svc.cluster.local"};
 
-IssuedCertificate Issued() {
-  Result<IssuedCertificate> issued = IssueCertificate(kNames, kFrom, kTo);
+TrustedPair Issued() {
+  Result<TrustedPair> issued = IssueCertificate(kNames, kFrom, kTo);
   EXPECT_TRUE(issued.has_value());
-  return issued.value_or(IssuedCertificate{});
+  return issued.value_or(TrustedPair{});
 }
 
 std::string FaultOf(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
@@ -35,24 +35,25 @@ std::string FaultOf(const std::string& certificate, const std::string& bundle, c
 }
 
 TEST(CertificatePairTest, TrustedCaVerifiesTheLeafForEachOfItsNames) {
-  const IssuedCertificate issued = Issued();
-  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames), "");
-  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, {}), "");
+  const TrustedPair issued = Issued();
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.bundle, kNames), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.bundle, {}), "");
   EXPECT_THAT(ReadNames(issued.pair.certificate), ElementsAre(kNames[0], kNames[1]));
   EXPECT_TRUE(VerifyKey(issued.pair).has_value());
 }
 
 TEST(CertificatePairTest, OtherCasDoNotVerifyTheLeaf) {
-  const IssuedCertificate issued = Issued();
-  EXPECT_THAT(FaultOf(issued.pair.certificate, Issued().ca, kNames), HasSubstr("issuer"));
+  const TrustedPair issued = Issued();
+  EXPECT_THAT(FaultOf(issued.pair.certificate, Issued().bundle, kNames), HasSubstr("issuer"));
   EXPECT_THAT(FaultOf(issued.pair.certificate, "", kNames), HasSubstr("no CA"));
   EXPECT_THAT(FaultOf(issued.pair.certificate, "no PEM", kNames), HasSubstr("no CA"));
-  EXPECT_THAT(FaultOf("", issued.ca, kNames), HasSubstr("no certificate"));
+  EXPECT_THAT(FaultOf("", issued.bundle, kNames), HasSubstr("no certificate"));
 }
 
 TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
-  const IssuedCertificate issued = Issued();
-  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
+  const TrustedPair issued = Issued();
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.bundle, {kNames[0], "other.sys.svc"}),
+              HasSubstr("other.sys.svc"));
   // A name in the subject, and not in the list of alternative names, is ignored.
   const testing::TestCa ca;
   const auto nameless = ca.Issue({"web.sys.svc", ""});
@@ -61,16 +62,16 @@ TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
 }
 
 TEST(CertificatePairTest, LeafIsValidIncludingItsFirstAndItsLastSecond) {
-  const IssuedCertificate issued = Issued();
+  const TrustedPair issued = Issued();
   const Result<CertificateTimes> times = ReadTimes(issued.pair.certificate);
   ASSERT_TRUE(times.has_value());
   EXPECT_EQ(times->not_before, kFrom);
   EXPECT_EQ(times->not_after, kTo);
-  EXPECT_EQ(ReadTimes(issued.ca)->not_after, kTo);
-  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, kNames, kFrom - seconds(1)), HasSubstr("not yet valid"));
-  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames, kFrom + seconds(1)), "");
-  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames, kTo - seconds(1)), "");
-  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
+  EXPECT_EQ(ReadTimes(issued.bundle)->not_after, kTo);
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.bundle, kNames, kFrom - seconds(1)), HasSubstr("not yet valid"));
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.bundle, kNames, kFrom + seconds(1)), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.bundle, kNames, kTo - seconds(1)), "");
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.bundle, kNames, kTo + seconds(1)), HasSubstr("expired"));
 }
 
 TEST(CertificatePairTest, TimesBeyondTheClocksRangeAreItsEnds) {
@@ -83,39 +84,40 @@ TEST(CertificatePairTest, TimesBeyondTheClocksRangeAreItsEnds) {
 }
 
 TEST(CertificatePairTest, EachLeafIsVerifiedByABundleOfManyCas) {
-  std::vector<IssuedCertificate> issued;
+  std::vector<TrustedPair> issued;
   std::string bundle;
-  for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).ca;
-  for (const IssuedCertificate& one : issued) EXPECT_EQ(FaultOf(one.pair.certificate, bundle, kNames), "");
+  for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).bundle;
+  for (const TrustedPair& one : issued) EXPECT_EQ(FaultOf(one.pair.certificate, bundle, kNames), "");
   EXPECT_EQ(SplitBundle(bundle).size(), 4u);
 }
 
 TEST(CertificatePairTest, ATrustedLeafIsValidWithoutItsCa) {
-  const IssuedCertificate issued = Issued();
+  const TrustedPair issued = Issued();
   EXPECT_EQ(FaultOf(issued.pair.certificate, issued.pair.certificate, kNames), "");
 }
 
 TEST(CertificatePairTest, KeyOfAnotherCertificateAndInvalidKeyAreReportedDifferently) {
-  const IssuedCertificate issued = Issued();
+  const TrustedPair issued = Issued();
   const auto why = [&](const std::string& key) { return VerifyKey({issued.pair.certificate, key}).error().message; };
   EXPECT_THAT(why(Issued().pair.key), HasSubstr("does not belong to the certificate"));
   EXPECT_THAT(why(""), HasSubstr("not a PEM private key"));
-  EXPECT_THAT(why(issued.ca), HasSubstr("not a PEM private key"));
+  EXPECT_THAT(why(issued.bundle), HasSubstr("not a PEM private key"));
   EXPECT_THAT(why(testing::EncryptedKeyPem()), HasSubstr("is encrypted"));
   EXPECT_THAT(VerifyKey({"", issued.pair.key}).error().message, HasSubstr("no certificate"));
   EXPECT_FALSE(ReadTimes(issued.pair.key).has_value());
 }
 
 TEST(CertificatePairTest, OnlyWholeCertificatesOfABundleAreKept) {
-  const IssuedCertificate a = Issued();
-  const IssuedCertificate b = Issued();
-  std::string broken = Issued().ca;
+  const TrustedPair a = Issued();
+  const TrustedPair b = Issued();
+  std::string broken = Issued().bundle;
   broken.replace(broken.find('\n') + 1, 4, "!!!!");
-  std::string cut = Issued().ca;
+  std::string cut = Issued().bundle;
   cut.resize(cut.size() / 2);
   const std::string no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  EXPECT_THAT(SplitBundle("# ours\n" + a.ca + broken + "text\n" + a.pair.key + a.ca + no_certificate + b.ca + cut),
-              ElementsAre(a.ca, b.ca));
+  EXPECT_THAT(
+      SplitBundle("# ours\n" + a.bundle + broken + "text\n" + a.pair.key + a.bundle + no_certificate + b.bundle + cut),
+      ElementsAre(a.bundle, b.bundle));
   EXPECT_THAT(SplitBundle(cut), IsEmpty());
   EXPECT_THAT(SplitBundle(std::string(100'000, '-')), IsEmpty());
   EXPECT_THAT(SplitBundle(std::string("\0\0", 2)), IsEmpty());

@@ -171,9 +171,9 @@ TEST_F(RotationTest, DeletedSecretIsRestoredFromTheServedPairAndThenRotated) {
 TEST_F(RotationTest, ServedPairIsRestoredIfAnyPartOfTheSecretIsInvalid) {
   Settle();
   const StringMap good = view_.secret;
-  const IssuedCertificate other = *IssueCertificate(kDnsNames, kStart - hours(1), kStart + hours(1));
+  const TrustedPair other = *IssueCertificate(kDnsNames, kStart - hours(1), kStart + hours(1));
   for (const char* key : {kCaKey, kCertificateKey, kPrivateKeyKey}) {
-    for (const std::string& text : {std::string(), std::string("garbage"), other.ca, other.pair.key}) {
+    for (const std::string& text : {std::string(), std::string("garbage"), other.bundle, other.pair.key}) {
       view_.secret = good;
       view_.secret[key] = text;
       EXPECT_EQ(Take(), RotationStep::kRestore) << key;

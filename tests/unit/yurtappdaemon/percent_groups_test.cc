@@ -23,7 +23,9 @@ using ::testing::SizeIs;
 Json Share(const std::string& name, int percent) { return {{"name", name}, {"percent", percent}}; }
 
 RollingUpdate WithGroups(const std::vector<Json>& groups) {
-  return ParseUpdateStrategy({{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", groups}}}}).rolling;
+  const Json strategy = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", groups}}}};
+  FieldErrors errors;
+  return ReadUpdateStrategy({&strategy, "spec.updateStrategy"}, errors).rolling;
 }
 
 // Returns the pools "p0", "p1" …
