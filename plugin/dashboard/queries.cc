@@ -264,7 +264,7 @@ Result<Json> ReadPermissions(Client& client, const ObjectKey& daemon, const std:
 
 Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
-  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(client, daemon));
   // Counts the pools of each revision. If the workloads can't be listed, for instance because the user may not list
   // them, `counts` is an error and "pools" is null.
   const auto counts = CountWorkloads(client, daemon);
@@ -294,7 +294,7 @@ Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
 
 Result<Json> RevisionDiff(Client& client, const ObjectKey& key, const std::string& from, const std::string& to) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
-  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(client, daemon));
   const auto text_of = [&](const std::string& name) -> Result<std::string> {
     for (const RevisionEntry& entry : revisions) {
       if (entry.revision->name == name) return ToYaml(SpecOf(*entry.revision));
