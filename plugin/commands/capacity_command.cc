@@ -15,22 +15,17 @@ namespace {
 
 Result<std::vector<Json>> ReadAutoscalers(Session& session) {
   const std::string& name = session.options.autoscaler;
-  Result<std::vector<Json>> objects;
-  if (name.empty()) {
-    objects = ListAll(session.client, kNodePoolAutoscalerType, "");
-  } else if (auto object = session.client.Get(kNodePoolAutoscalerType, {"", name})) {
-    objects = std::vector<Json>{*std::move(object)};
-  } else {
-    objects = Fail(object.error());
-  }
-  if (objects || objects.error().reason != Reason::kNotFound) return objects;
-  Error error = objects.error();
-  error.message =
-      IsUnknownType(error)
-          ? "the server doesn't have the resource type nodepoolautoscalers: install the operator with "
-            "nodePoolAutoscaler.enabled=true, or choose another cluster with --context"
-          : "nodepoolautoscalers.capacity.openyurt.io \"" + name + "\" not found (kubectl yad capacity lists all)";
-  return Fail(error);
+  const auto advise = [&](const Error& error) {
+    return WithAdvice(
+        error,
+        "the server doesn't have the resource type nodepoolautoscalers: install the operator with "
+        "nodePoolAutoscaler.enabled=true, or choose another cluster with --context",
+        "nodepoolautoscalers.capacity.openyurt.io \"" + name + "\" not found (kubectl yad capacity lists all)");
+  };
+  if (name.empty()) return ListAll(session.client, kNodePoolAutoscalerType, "").map_error(advise);
+  return session.client.Get(kNodePoolAutoscalerType, {"", name}).map_error(advise).map([](Json&& object) {
+    return std::vector<Json>{std::move(object)};
+  });
 }
 
 void PrintTable(Session& session, const Table& table) {

@@ -1,8 +1,9 @@
 #include "plugin/commands/capacity_snapshot.h"
 
-#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "operator/api/well_known.h"
 #include "operator/base/join.h"
@@ -23,67 +24,55 @@ std::string QuotedNames(const std::vector<Json>& objects) {
   return Join(names);
 }
 
+using FieldPath = std::vector<std::string>;
+constexpr char kMembers[] = "*";   // in a path: each member of an object
+constexpr char kEntries[] = "[]";  // in a path: each entry of a list
+
+// The fields that must be strings.
+const std::vector<FieldPath> kTextFields{
+    {"metadata", "name"},
+    {"metadata", "namespace"},
+    {"metadata", "uid"},
+    {"metadata", "labels", kMembers},
+    {"metadata", "annotations", kMembers},
+    {"spec", "nodeName"},
+    {"spec", "nodeSelector", kMembers},
+    {"spec", "taints", kEntries, "value"},
+    {"spec", "tolerations", kEntries, "value"},
+    {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms",
+     kEntries, kMembers, kEntries, "values", kEntries}};
+
+// Calls `each` with each value at the path, and with its name, such as "spec.taints[].value".
+void ForEachAt(Json& value, std::span<const std::string> path, const std::string& name,
+               const std::function<void(Json& value, const std::string& name)>& each) {
+  if (path.empty()) return each(value, name);
+  const std::string& part = path.front();
+  const auto rest = path.subspan(1);
+  const auto member_name = [&](const std::string& key) { return name.empty() ? key : name + "." + key; };
+  if (part == kEntries && value.is_array()) {
+    for (Json& entry : value) ForEachAt(entry, rest, name + part, each);
+  } else if (part == kMembers && value.is_object()) {
+    for (auto& [key, member] : value.items()) ForEachAt(member, rest, member_name(key), each);
+  } else if (value.is_object() && value.contains(part)) {
+    ForEachAt(value[part], rest, member_name(part), each);
+  }
+}
+
 // Converts numbers and booleans to strings in fields that must be strings. They occur if users forget the quotes in
-// YAML.
-class Texts {
- public:
-  Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
-
-  void Convert(Json& object) {
-    for (const char* field : {"name", "namespace", "uid"}) MemberToString(At(object, "metadata"), field, "metadata.");
-    for (const char* field : {"labels", "annotations"})
-      MembersToStrings(At(At(object, "metadata"), field), std::string("metadata.") + field + ".");
-    Json& spec = At(object, "spec");
-    MemberToString(spec, "nodeName", "spec.");
-    MembersToStrings(At(spec, "nodeSelector"), "spec.nodeSelector.");
-    for (const char* list : {"taints", "tolerations"}) {
-      for (Json& entry : Entries(spec, list)) MemberToString(entry, "value", std::string("spec.") + list + "[].");
-    }
-    Json& required = At(At(At(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
-    for (Json& term : Entries(required, "nodeSelectorTerms")) {
-      for (const char* list : {"matchExpressions", "matchFields"}) {
-        for (Json& expression : Entries(term, list)) {
-          for (Json& value : Entries(expression, "values")) ValueToString(value, "spec.affinity…values[]");
-        }
-      }
-    }
-    for (Json& condition : Entries(At(object, "status"), "conditions")) {
-      if (Json& status = At(condition, "status"); status.is_boolean()) status = status.get<bool>() ? "True" : "False";
-    }
+// YAML. Adds a note for each of them. `what` is the name of the object in the notes.
+void ConvertTexts(Json& object, const std::string& what, std::vector<std::string>& notes) {
+  for (const FieldPath& path : kTextFields) {
+    ForEachAt(object, path, "", [&](Json& value, const std::string& name) {
+      if (!value.is_number() && !value.is_boolean()) return;
+      value = value.dump();
+      notes.push_back(what + ": " + (name.starts_with("spec.affinity.") ? "spec.affinity…values[]" : name) +
+                      " is not a string, and is read as \"" + value.get<std::string>() + "\": put it in quotes");
+    });
   }
-
- private:
-  // Returns the member `key` of the object. If the member does not exist, returns a dummy value. Changes to the dummy
-  // have no effect on the object.
-  Json& At(Json& object, const char* key) {
-    if (object.is_object()) {
-      if (const auto found = object.find(key); found != object.end()) return *found;
-    }
-    return nothing_ = nullptr;
-  }
-  Json& Entries(Json& object, const char* key) {
-    Json& list = At(object, key);
-    return list.is_array() ? list : nothing_ = Json::array();
-  }
-
-  void MemberToString(Json& object, const char* key, const std::string& path) {
-    ValueToString(At(object, key), path + key);
-  }
-  void MembersToStrings(Json& map, const std::string& path) {
-    if (!map.is_object()) return;
-    for (auto& [key, value] : map.items()) ValueToString(value, path + key);
-  }
-  void ValueToString(Json& value, const std::string& path) {
-    if (!value.is_number() && !value.is_boolean()) return;
-    value = value.dump();
-    notes_.push_back(what_ + ": " + path + " is not a string, and is read as \"" + value.get<std::string>() +
-                     "\": put it in quotes");
-  }
-
-  const std::string what_;
-  std::vector<std::string>& notes_;
-  Json nothing_;
-};
+  ForEachAt(object, FieldPath{"status", "conditions", kEntries, "status"}, "", [](Json& status, const std::string&) {
+    if (status.is_boolean()) status = status.get<bool>() ? "True" : "False";
+  });
+}
 
 class Maker {
  public:
@@ -107,7 +96,7 @@ class Maker {
   Status Take(Json object, std::size_t number) {
     const std::string kind = StringAt(object, {"kind"});
     const std::string name = ObjectName(object);
-    Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Convert(object);
+    ConvertTexts(object, kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes);
     if (IsOfType(object, kNodeType)) {
       if (!IsNamed(object, number)) return {};
       if (!names_.insert("node " + ObjectName(object)).second) return Twice(object);

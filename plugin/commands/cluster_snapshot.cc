@@ -116,11 +116,11 @@ Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, 
     return stored;
   };
   SnapshotParts parts;
-  YAD_TRY(const auto pools, objects.ListNodePools());
+  YAD_TRY(const auto pools, objects.List(kNodePoolType, ""));
   parts.pools = store(pools, ProjectPool);
   YAD_TRY(const auto workloads, objects.List(TypeOf(parsed.kind), parsed.meta.key.ns));
   parts.workloads = store(workloads, ProjectorOf(parsed.kind));
-  YAD_TRY(parts.revisions, ReadRevisions(objects, parsed.meta.key.ns, parsed.meta.uid));
+  YAD_TRY(parts.revisions, ReadRevisions(objects, parsed.meta));
   YAD_TRY(auto snapshot, ComposeSnapshot(daemon, parts, now));
   if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(objects, snapshot));
   return snapshot;

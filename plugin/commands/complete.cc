@@ -123,7 +123,7 @@ class NamesInCluster {
     std::vector<std::string> numbers;
     const Json object = Daemon(daemon);
     if (object.is_null()) return numbers;
-    if (const auto revisions = ReadRevisions(*client_, ns_, ParseMeta(object).uid)) {
+    if (const auto revisions = ReadRevisions(*client_, object)) {
       for (const RevisionEntry& entry : *revisions) {
         numbers.push_back(std::to_string(entry.revision->number) + "\t" + ImagesOf(entry.revision->content));
       }

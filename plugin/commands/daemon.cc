@@ -13,11 +13,18 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-// Searches for the two messages that the apiserver sends for an unknown type. For a missing object, it sends "not
-// found".
-bool IsUnknownType(const Error& error) {
-  return error.message.find("the server could not find the requested resource") != std::string::npos ||
-         error.message.find("404 page not found") != std::string::npos;
+Error WithMessage(Error error, std::string message) {
+  error.message = std::move(message);
+  return error;
+}
+
+Error WithAdvice(const Error& error, const std::string& unknown_type, const std::string& missing) {
+  // A missing object and an unknown type both have reason kNotFound. These are the two messages that the apiserver
+  // sends for an unknown type. For a missing object, it sends "not found".
+  const bool unknown = error.message.find("the server could not find the requested resource") != std::string::npos ||
+                       error.message.find("404 page not found") != std::string::npos;
+  if (unknown) return WithMessage(error, unknown_type);
+  return error.reason == Reason::kNotFound ? WithMessage(error, missing) : error;
 }
 
 std::string Subject(const std::string& daemon) { return "yurtappdaemon." + kYurtAppDaemonType.group + "/" + daemon; }
@@ -33,15 +40,10 @@ std::string TypedName(const std::string& kind, const std::string& name) {
 
 Result<Json> GetDaemon(Session& session) {
   const std::string& name = session.options.daemon;
-  auto object = session.client.Get(kYurtAppDaemonType, {session.ns, name});
-  if (object || object.error().reason != Reason::kNotFound) return object;
-  Error error = object.error();
-  if (IsUnknownType(error)) {
-    error.message = kDaemonsUnknown;
-  } else {
-    error.message = Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)";
-  }
-  return Fail(error);
+  return session.client.Get(kYurtAppDaemonType, {session.ns, name}).map_error([&](const Error& error) {
+    return WithAdvice(error, kDaemonsUnknown,
+                      Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)");
+  });
 }
 
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,

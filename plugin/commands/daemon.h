@@ -21,9 +21,11 @@ std::string Quoted(const std::string& daemon);
 // "service/NAME".
 std::string TypedName(const std::string& kind, const std::string& name);
 
-// Returns whether the server does not know the type, for instance because its CRD is not installed. A missing object
-// and an unknown type both have reason kNotFound.
-bool IsUnknownType(const Error& error);
+// Returns the error with another message.
+Error WithMessage(Error error, std::string message);
+// Returns the error of a read with advice for the user: with message `unknown_type` if the server does not know the
+// type, for instance because its CRD is not installed, or else with message `missing` if the object does not exist.
+Error WithAdvice(const Error& error, const std::string& unknown_type, const std::string& missing);
 
 // The advice for a cluster that does not have YurtAppDaemons.
 inline constexpr char kDaemonsUnknown[] =

@@ -1,57 +1,31 @@
-// Watches YurtAppDaemons.
+// Watches YurtAppDaemons and shows them.
 #ifndef PLUGIN_COMMANDS_DAEMON_WATCH_H_
 #define PLUGIN_COMMANDS_DAEMON_WATCH_H_
 
-#include <condition_variable>
-#include <mutex>
-#include <ostream>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "operator/base/error.h"
-#include "operator/client/client.h"
-#include "plugin/commands/running_reflector.h"
+#include "plugin/commands/commands.h"
 
 namespace yad {
 
-// Fails if the user may not list or watch these daemons. Callers check this before they make a DaemonWatch, which would
-// retry a forbidden request forever.
-Status CheckWatchPermissions(Client& client, const std::string& ns, const std::string& name);
+// Shows the daemons, sorted by namespace and name. `screen` is the terminal, or nullopt if the output is not a
+// terminal. `not_live` is the error of the watch; "" if the watch works. After an error, the daemons may be out of
+// date. Returns the exit code if the command ends, or nullopt.
+using ShowDaemons = std::function<std::optional<int>(const std::vector<Json>& daemons,
+                                                     const std::optional<Screen>& screen, const std::string& not_live)>;
 
-// The interval at which a watched screen is redrawn even if no object changes, because it shows ages.
-inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
-
-// Keeps a list of daemons up to date. Watches on its own thread, from construction to destruction.
-// - Reconnects after failures. Ends only if etcd was restored from a backup, or if the server is now another cluster.
-// - Only one thread may call the functions. `client` must outlive this object.
-class DaemonWatch {
- public:
-  // Watches all daemons of a namespace ("" for all namespaces), or only the daemon with this name.
-  DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
-
-  // Blocks until an object has changed since the last call, or until `end`. Fails if the watch has ended.
-  Status Wait(SteadyTime end);
-  // Returns the error of the watch, or "" if the watch works. After an error, Daemons() may be out of date.
-  std::string error() const { return reflector_.error(); }
-  bool synced() const { return reflector_.synced(); }
-  std::vector<Json> Daemons() const;  // sorted by namespace and name
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool news_ = false;  // guarded by mutex_
-  RunningReflector reflector_;
-};
-
-// Prints a warning each time the watch begins to fail, because the output then shows old data. Used if the output is
-// not a terminal.
-class WatchErrorWarning {
- public:
-  void Print(const std::string& error, std::ostream& err);
-
- private:
-  bool printed_ = false;
-};
+// Calls `show` with `daemons`, and again after each change, each second, and at `end`. Watches the session's daemon, or
+// all daemons of the namespace ("" for all namespaces) if the session has none. Returns the result of `show` if it has
+// one. If the output can't be written, returns kDone, and RunPlugin reports the error.
+// - Fails if the user may not list or watch the daemons, or if the session's daemon has been deleted.
+// - Reconnects after failures. If the output is not a terminal, prints a warning each time the watch begins to fail.
+//   Fails only if etcd was restored from a backup, or if the server is now another cluster.
+Result<int> WatchDaemons(Session& session, const std::string& ns, std::vector<Json> daemons, SteadyTime end,
+                         const ShowDaemons& show);
 
 }  // namespace yad
 

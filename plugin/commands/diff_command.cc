@@ -49,11 +49,7 @@ Result<bool> PrintDiff(Session& session, const Json& wanted) {
     const bool service = StringAt(change.after, {"kind"}) == kServiceType.kind;
     const ResourceType& type = service ? kServiceType : TypeOf(daemon.kind);
     const auto after = ServersView(session, type, change);
-    if (!after) {
-      Error error = after.error();
-      error.message = DescribePools(change.pools) + ": " + error.message;
-      return Fail(error);
-    }
+    if (!after) return Fail(WithMessage(after.error(), DescribePools(change.pools) + ": " + after.error().message));
     const Json before = Shown(change.before);
     const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
     if (text.empty()) continue;  // The server would store the same object.

@@ -27,9 +27,9 @@ constexpr char kNodeLeases[] = "kube-node-lease";
 // Fails only if the pool does not exist or if the server does not respond.
 class Reader {
  public:
-  explicit Reader(Session& session) : session_(session) {
-    it_.name = session.options.pools.front();
-    it_.now = session.clock.WallNow();
+  Reader(Client& client, const std::string& ns, const std::string& pool, WallTime now) : client_(client), ns_(ns) {
+    it_.name = pool;
+    it_.now = now;
   }
 
   Result<Explanation> Read() {
@@ -59,10 +59,8 @@ class Reader {
   }
 
   Status ReadPool() {
-    YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
-    auto pool = InAnyVersion(types, [&](const ResourceType& type) {
-      return session_.client.Get(type, {"", it_.name});
-    });
+    YAD_TRY(const auto types, DiscoverNodePoolTypes(client_, {}));
+    auto pool = InAnyVersion(types, [&](const ResourceType& type) { return client_.Get(type, {"", it_.name}); });
     if (pool) {
       it_.pool = *std::move(pool);
       return {};
@@ -71,13 +69,13 @@ class Reader {
     return AddWarning("the NodePool", pool.error());
   }
 
-  // Lists the objects of all namespaces. If the user may not do that, lists the objects of the session's namespace.
+  // Lists the objects of all namespaces. If the user may not do that, lists the objects of namespace `ns`.
   // Returns whether one of the two lists succeeded.
   Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
                     const Each& each) {
     const auto list = [&](const std::string& ns) {
       const ListOptions options{.ns = ns, .label_selector = label_selector, .limit = kPageLimit};
-      return ForEachListed(session_.client, type, options, {}, [&](const JsonDocument& object) {
+      return ForEachListed(client_, type, options, {}, [&](const JsonDocument& object) {
         each(object.TreeOfObject(parts));
         return true;
       });
@@ -85,8 +83,8 @@ class Reader {
     const auto all = list("");
     if (all) return true;
     const bool narrow = type.namespaced && all.error().reason == Reason::kForbidden;
-    const auto own = narrow ? list(session_.ns) : all;
-    YAD_TRY_VOID(AddWarning(type.resource + (own ? " outside namespace " + session_.ns : ""), all.error()));
+    const auto own = narrow ? list(ns_) : all;
+    YAD_TRY_VOID(AddWarning(type.resource + (own ? " outside namespace " + ns_ : ""), all.error()));
     return own.has_value();
   }
 
@@ -184,24 +182,29 @@ class Reader {
     if (!it_.nodes) return {};
     for (std::size_t i = 0; i < std::min(it_.nodes->size(), kMaxNamedNodes); ++i) {
       ExplainedNode& node = (*it_.nodes)[i];
-      const auto lease = session_.client.Get(kLeaseType, {kNodeLeases, node.name});
+      const auto lease = client_.Get(kLeaseType, {kNodeLeases, node.name});
       if (!lease && lease.error().reason == Reason::kNotFound) continue;
       if (!lease) return AddWarning(std::string("leases in namespace ") + kNodeLeases, lease.error());
-      const WallTime renewed = ParseTime(StringAt(*lease, {"spec", "renewTime"}));
-      if (renewed != WallTime()) node.heartbeat = renewed;
+      node.heartbeat = ParseTime(StringAt(*lease, {"spec", "renewTime"}));
     }
     return {};
   }
 
-  Session& session_;
+  Client& client_;
+  const std::string& ns_;
   Explanation it_;
   std::optional<std::vector<MisplacedPod>> pods_;  // all pods of the pool that run on a node
 };
 
 }  // namespace
 
+Result<Explanation> ExplainPool(Client& client, const std::string& ns, const std::string& pool, WallTime now) {
+  return Reader(client, ns, pool, now).Read();
+}
+
 Result<int> RunExplain(Session& session) {
-  YAD_TRY(const auto explanation, Reader(session).Read());
+  const std::string& pool = session.options.pools.front();
+  YAD_TRY(const auto explanation, ExplainPool(session.client, session.ns, pool, session.clock.WallNow()));
   for (const Unread& unread : explanation.unread) session.console.Warn(unread.what + " can't be read: " + unread.why);
   if (PrintObject(session.options, session.console, ToJson(explanation))) return kDone;
   for (const std::string& line : DescribePool(explanation)) session.console.out << line << "\n";

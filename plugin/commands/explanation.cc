@@ -15,10 +15,6 @@ namespace {
 constexpr char kNone[] = "<none>";
 constexpr char kUnreadable[] = "<unreadable>";
 
-std::string AgeOf(const std::optional<WallTime>& since, WallTime now) {
-  return since && *since != WallTime() ? HumanDuration(now - *since) : "<unknown>";
-}
-
 std::size_t Ready(const std::vector<ExplainedNode>& nodes) {
   return static_cast<std::size_t>(
       std::count_if(nodes.begin(), nodes.end(), [](const ExplainedNode& node) { return node.ready; }));
@@ -132,7 +128,7 @@ void AddNodes(const Explanation& it, std::vector<std::string>& lines) {
   const std::size_t shown = std::min(it.nodes->size(), kMaxNamedNodes);
   for (std::size_t i = 0; i < shown; ++i) {
     const ExplainedNode& node = (*it.nodes)[i];
-    table.Add({node.name, node.ready ? "True" : "False", AgeOf(node.since, it.now), AgeOf(node.heartbeat, it.now),
+    table.Add({node.name, node.ready ? "True" : "False", Age(node.since, it.now), Age(node.heartbeat, it.now),
                TextOr(node.leased, kNone)});
   }
   table.AppendTo(lines);
@@ -193,7 +189,7 @@ Json ToJson(const std::vector<ExplainedNode>& nodes) {
   for (std::size_t i = 0; i < std::min(nodes.size(), kMaxNamedNodes); ++i) {
     Json entry = {{"name", nodes[i].name}, {"ready", nodes[i].ready}};
     if (nodes[i].since != WallTime()) entry["since"] = FormatTime(nodes[i].since);
-    if (nodes[i].heartbeat) entry["heartbeat"] = FormatTime(*nodes[i].heartbeat);
+    if (nodes[i].heartbeat != WallTime()) entry["heartbeat"] = FormatTime(nodes[i].heartbeat);
     if (!nodes[i].leased.empty()) entry["leased"] = nodes[i].leased;
     list.push_back(std::move(entry));
   }

@@ -1,4 +1,4 @@
-// The content of `kubectl yad explain` for a NodePool, as data, as text and as JSON. Pure.
+// The content of `kubectl yad explain` for a NodePool, as data, as text and as JSON. Pure, except for ExplainPool.
 #ifndef PLUGIN_COMMANDS_EXPLANATION_H_
 #define PLUGIN_COMMANDS_EXPLANATION_H_
 
@@ -9,6 +9,8 @@
 
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
 #include "plugin/commands/pool_opening.h"
 
 namespace yad {
@@ -21,9 +23,9 @@ inline constexpr std::size_t kMaxNamedPods = 10;
 struct ExplainedNode {
   std::string name;
   bool ready = false;
-  WallTime since;                     // last transition of condition Ready; the epoch: unknown
-  std::optional<WallTime> heartbeat;  // renewTime of the node's Lease; nullopt: not known, or there is no Lease
-  std::string leased;                 // phase of the node's lease; "": the node is not leased to the pool
+  WallTime since;      // last transition of condition Ready; the epoch: unknown
+  WallTime heartbeat;  // renewTime of the node's Lease; the epoch: unknown, or there is no Lease
+  std::string leased;  // phase of the node's lease; "": the node is not leased to the pool
 };
 
 struct MisplacedPod {
@@ -61,6 +63,10 @@ struct Explanation {
   std::optional<std::vector<ExplainedDaemon>> daemons;
   std::vector<Unread> unread;
 };
+
+// Reads the objects from the server. If the user may not read the objects of all namespaces, reads those of namespace
+// `ns`. Fails if the pool does not exist, or if the server does not respond.
+Result<Explanation> ExplainPool(Client& client, const std::string& ns, const std::string& pool, WallTime now);
 
 std::vector<std::string> DescribePool(const Explanation& explanation);
 Json ToJson(const Explanation& explanation);

@@ -51,7 +51,7 @@ Table HistoryTable(const Json& daemon, const std::vector<RevisionEntry>& revisio
 
 Result<int> RunHistory(Session& session) {
   YAD_TRY(const auto daemon, GetDaemon(session));
-  YAD_TRY(const auto revisions, ReadRevisions(session.client, session.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(session.client, daemon));
   std::ostream& out = session.console.out;
 
   // As in kubectl, the number 0 means all revisions.

@@ -20,11 +20,10 @@ class ObjectReader {
 
   // Returns the object. Fails with kNotFound if it does not exist.
   virtual Result<Json> Get(const ResourceType& type, const ObjectKey& key) = 0;
-  // Returns all objects of a type in a namespace ("" for all namespaces). `label_selector` is "", KEY or KEY=VALUE.
+  // Returns all objects of a type in a namespace ("" for all namespaces). `label_selector` is "", KEY or KEY=VALUE. The
+  // version of kNodePoolType is ignored: the NodePools may have another version, and all of them have the same version.
   virtual Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
                                          const std::string& label_selector = "") = 0;
-  // Returns all NodePools, all in the same API version.
-  virtual Result<std::vector<Json>> ListNodePools() = 0;
 };
 
 // Reads objects from the server.
@@ -33,10 +32,9 @@ class ClusterReader : public ObjectReader {
   explicit ClusterReader(Client& client) : client_(client) {}
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key) override;
-  Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
-                                 const std::string& label_selector) override;
   // Reads NodePools in the highest API version that the server can return.
-  Result<std::vector<Json>> ListNodePools() override;
+  Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
+                                 const std::string& label_selector = "") override;
 
  private:
   Client& client_;

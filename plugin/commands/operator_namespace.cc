@@ -35,9 +35,9 @@ Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& 
   if (!given.empty()) return given;
   const auto deployments = objects.List(kDeploymentType, "", kLabel);
   if (!deployments) {
-    Error error = deployments.error();
-    if (error.reason == Reason::kForbidden) error.message += "; " + std::string(kAdvice);
-    return Fail(error);
+    const Error& error = deployments.error();
+    const bool forbidden = error.reason == Reason::kForbidden;
+    return Fail(forbidden ? WithMessage(error, error.message + "; " + kAdvice) : error);
   }
   std::set<std::string> namespaces;
   for (const Json& deployment : *deployments) namespaces.insert(ParseMeta(deployment).key.ns);

@@ -205,7 +205,7 @@ class Parser {
         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Revision(undo, "--to-revision",
              "Number of the revision to restore. Default: 0, the newest earlier revision that has not failed. If the "
-             "rollout has stopped, the other revision on which most pools are Ready.");
+             "rollout has stopped, the earlier revision that has the most Ready pools.");
     Parsed(undo, "--dry-run", "none|client|server", DryRunValue, options_.dry_run,
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});

@@ -123,27 +123,19 @@ std::vector<std::string> Frame(const Session& session, const std::vector<Json>& 
 }
 
 Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
-  const std::string ns = session.options.all_namespaces ? "" : session.ns;
-  YAD_TRY_VOID(CheckWatchPermissions(session.client, ns, session.options.daemon));
-  DaemonWatch watch(session.client, ns, session.options.daemon);
   LiveView view(session.console.out);
   ChangedRows rows;
-  WatchErrorWarning not_live;
-  while (true) {
-    if (const auto screen = session.console.screen()) {
-      view.Draw(Frame(session, daemons, *screen, watch.error()), *screen);
+  const auto show = [&](const std::vector<Json>& now, const std::optional<Screen>& screen,
+                        const std::string& not_live) -> std::optional<int> {
+    if (screen) {
+      view.Draw(Frame(session, now, *screen, not_live), *screen);
     } else {
-      not_live.Print(watch.error(), session.console.err);
-      rows.Print(session, daemons);
+      rows.Print(session, now);
     }
-    if (!session.console.out) return kDone;  // RunPlugin reports that the output can't be written.
-    YAD_TRY_VOID(watch.Wait(session.clock.Now() + kAgePeriod));
-    if (!watch.synced()) continue;
-    daemons = watch.Daemons();
-    if (IsOne(session) && daemons.empty()) {
-      return Fail(Reason::kNotFound, Quoted(session.options.daemon) + " has been deleted");
-    }
-  }
+    return std::nullopt;
+  };
+  const std::string ns = session.options.all_namespaces ? "" : session.ns;
+  return WatchDaemons(session, ns, std::move(daemons), SteadyTime::max(), show);
 }
 
 }  // namespace

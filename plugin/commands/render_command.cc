@@ -83,9 +83,8 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
     if (!options.uid.empty()) manifest["metadata"]["uid"] = options.uid;
     const auto daemon = ParseYurtAppDaemon(manifest);
     if (!daemon) {
-      Error error = daemon.error();
-      error.message = Quoted(StringAt(manifest, {"metadata", "name"})) + " is invalid: " + error.message;
-      return Fail(error);
+      const std::string name = StringAt(manifest, {"metadata", "name"});
+      return Fail(WithMessage(daemon.error(), Quoted(name) + " is invalid: " + daemon.error().message));
     }
     const RevisionPtr revision = RevisionOf(*daemon, {});
     for (const NodePool& pool : pools.pools) {

@@ -10,14 +10,14 @@
 
 namespace yad {
 
-Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid) {
-  ClusterReader objects(client);
-  return ReadRevisions(objects, ns, uid);
+Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const ObjectMeta& daemon) {
+  YAD_TRY(auto objects, reader.List(kControllerRevisionType, daemon.key.ns, std::string(kOurRevisionLabel) + "=true"));
+  return RevisionsAmong(std::move(objects), daemon.uid);
 }
 
-Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid) {
-  YAD_TRY(auto objects, reader.List(kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true"));
-  return RevisionsAmong(std::move(objects), uid);
+Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const Json& daemon) {
+  ClusterReader objects(client);
+  return ReadRevisions(objects, ParseMeta(daemon));
 }
 
 std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid) {

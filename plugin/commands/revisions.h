@@ -21,9 +21,9 @@ struct RevisionEntry {
 // Returns the revisions in `objects` that belong to the YurtAppDaemon with this uid, in ascending order of their
 // numbers. Omits ControllerRevisions that are not in the format of this operator.
 std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid);
-// Reads the ControllerRevisions of the namespace, and selects those of the YurtAppDaemon with RevisionsAmong.
-Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
-Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
+// Reads the ControllerRevisions of the YurtAppDaemon's namespace, and selects its own with RevisionsAmong.
+Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const ObjectMeta& daemon);
+Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const Json& daemon);
 
 // Returns the revision with this number. If it does not exist, the error lists the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);

@@ -1,6 +1,7 @@
 #include "plugin/commands/simulation.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,27 +25,10 @@ using std::chrono::seconds;
 
 constexpr int kMaxPlans = 50'000;
 
-std::string_view StateName(RolloutState state) {
-  switch (state) {
-    case RolloutState::kComplete:
-      return "Complete";
-    case RolloutState::kProgressing:
-      return "RollingOut";
-    case RolloutState::kWaitingForApproval:
-      return "WaitingForApproval";
-    case RolloutState::kWaitingForWindow:
-      return "WaitingForWindow";
-    case RolloutState::kFrozen:
-      return "Frozen";
-    case RolloutState::kOutage:
-      return "SitesOffline";
-    case RolloutState::kBudgetExceeded:
-      return "FailureBudgetExceeded";
-    case RolloutState::kPaused:
-      return "Paused";
-  }
-  return "";
-}
+// In the order of RolloutState.
+constexpr std::array<const char*, 8> kStateNames{
+    "Complete", "RollingOut",   "WaitingForApproval",    "WaitingForWindow",
+    "Frozen",   "SitesOffline", "FailureBudgetExceeded", "Paused"};
 
 // Returns the status that the workload's controller writes when all replicas are updated and available.
 Json HealthyStatus(const Json& workload) {
@@ -358,7 +342,7 @@ std::string EndOf(const Simulation& simulation) {
                                                                   std::mem_fn(&SimulatedPool::offline));
     if (offline) return "AllPoolsOffline";
   }
-  return std::string(StateName(simulation.state));
+  return kStateNames[static_cast<std::size_t>(simulation.state)];
 }
 
 bool Simulation::idle() const {

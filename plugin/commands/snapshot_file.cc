@@ -144,8 +144,6 @@ Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std
   return objects;
 }
 
-Result<std::vector<Json>> SnapshotFile::ListNodePools() { return List(kNodePoolType, "", ""); }
-
 Result<std::string> SnapshotFile::NamespaceOf(const std::string& name, const std::string& ns) const {
   std::vector<std::string> namespaces, all;
   if (const auto daemons = by_key_.find(kYurtAppDaemonType.resource); daemons != by_key_.end()) {

@@ -25,8 +25,7 @@ class SnapshotFile : public ObjectReader {
   // Fails with kConfig if the file has no object of the type.
   Result<Json> Get(const ResourceType& type, const ObjectKey& key) override;
   Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
-                                 const std::string& label_selector) override;
-  Result<std::vector<Json>> ListNodePools() override;
+                                 const std::string& label_selector = "") override;
 
   // Returns the namespace of the YurtAppDaemon with this name. If `ns` is not "", considers only namespace `ns`. Fails
   // if the file has no YurtAppDaemon of this name, or if several namespaces have a YurtAppDaemon of this name.

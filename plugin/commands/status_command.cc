@@ -48,7 +48,7 @@ void WarnOfBlockedRemovals(Session& session, const Json& daemon) {
   if (!blocked.empty()) session.console.Warn(blocked);
 }
 
-Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {
+int Finish(Session& session, const Json& daemon, const Progress& progress) {
   session.console.out.flush();
   WarnOfBlockedRemovals(session, daemon);
   if (progress.state == RolloutOutcome::kComplete) {
@@ -87,21 +87,18 @@ Result<int> RunStatus(Session& session) {
     return kDone;
   }
 
-  YAD_TRY_VOID(CheckWatchPermissions(session.client, session.ns, session.options.daemon));
   const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
-  DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);
   WhyLines why;
-  WatchErrorWarning not_live;
   std::string last_line;
-  Json daemon = first;
-  while (true) {
+  const auto show = [&](const std::vector<Json>& daemons, const std::optional<Screen>& screen,
+                        const std::string& not_live) -> std::optional<int> {
+    const Json& daemon = daemons.front();
     const Progress progress = ReadProgress(daemon);
-    if (const auto screen = session.console.screen()) {
-      view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow(), watch.error()),
-                *screen);
+    const SteadyTime now = session.clock.Now();
+    if (screen) {
+      view.Draw(StatusFrame(daemon, *screen, now - begin, session.clock.WallNow(), not_live), *screen);
     } else {
-      not_live.Print(watch.error(), session.console.err);
       if (progress.observed) why.Print(daemon, session.console.out);
       if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
         session.console.out << Printable(progress.line) << std::endl;
@@ -109,25 +106,15 @@ Result<int> RunStatus(Session& session) {
       }
     }
     if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
-    const SteadyTime now = session.clock.Now();
-    if (now >= end) {
-      WarnOfBlockedRemovals(session, daemon);
-      std::string line = Printable(progress.line);  // "Waiting for …..."
-      if (line.ends_with("...")) line.resize(line.size() - 3);
-      line.front() = 'w';
-      session.console.err << "error: timed out after " << HumanDuration(session.options.timeout) << ", " << line
-                          << "\n";
-      return kTimedOut;
-    }
-    if (!session.console.out) return kDone;  // RunPlugin reports that the output can't be written.
-    YAD_TRY_VOID(watch.Wait(std::min(end, now + kAgePeriod)));
-    if (!watch.synced()) continue;
-    const std::vector<Json> daemons = watch.Daemons();
-    if (daemons.empty()) {
-      return Fail(Reason::kNotFound, Quoted(session.options.daemon) + " has been deleted");
-    }
-    daemon = daemons.front();
-  }
+    if (now < end) return std::nullopt;
+    WarnOfBlockedRemovals(session, daemon);
+    std::string line = Printable(progress.line);  // "Waiting for …..."
+    if (line.ends_with("...")) line.resize(line.size() - 3);
+    line.front() = 'w';
+    session.console.err << "error: timed out after " << HumanDuration(session.options.timeout) << ", " << line << "\n";
+    return kTimedOut;
+  };
+  return WatchDaemons(session, session.ns, {first}, end, show);
 }
 
 }  // namespace yad

@@ -50,27 +50,12 @@ table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem 1
 
 // Escapes text from the cluster for HTML.
 std::string Text(const std::string& text) {
+  static const std::map<char, std::string> kEscapes{
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string html;
   for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
+    const auto escape = kEscapes.find(c);
+    html += escape == kEscapes.end() ? std::string(1, c) : escape->second;
   }
   return html;
 }

@@ -18,7 +18,7 @@ bool HasServiceTemplate(const Json& daemon) {
 
 Result<int> RunUndo(Session& session) {
   YAD_TRY(const auto daemon, GetDaemon(session));
-  YAD_TRY(const auto revisions, ReadRevisions(session.client, session.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(session.client, daemon));
   YAD_TRY(const auto wanted, UndoTarget(daemon, revisions, session.options.revision.value_or(0)));
 
   const DryRun dry_run = session.options.dry_run;

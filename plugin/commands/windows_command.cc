@@ -21,7 +21,7 @@ namespace {
 
 // Returns the NodePools that the daemon selects, sorted by name.
 Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& daemon) {
-  YAD_TRY(auto pools, ClusterReader(client).ListNodePools());
+  YAD_TRY(auto pools, ClusterReader(client).List(kNodePoolType, ""));
   std::erase_if(pools, [&](const Json& pool) { return !daemon.pools.Selects(ParseNodePool(pool)); });
   std::sort(pools.begin(), pools.end(), [](const Json& a, const Json& b) {
     return StringAt(a, {"metadata", "name"}) < StringAt(b, {"metadata", "name"});

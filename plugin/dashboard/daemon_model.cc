@@ -10,7 +10,6 @@
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/manifest/yaml.h"
-#include "plugin/view/progress.h"
 
 namespace yad {
 namespace {
@@ -165,8 +164,7 @@ Json MakeHead(const DaemonInput& input, const std::vector<PoolFacts>& pools) {
   head["undoTo"] = input.undo_to;
   head["timeline"] = TimelineJson(input.timeline);
   head["warnings"] = input.warnings;
-  if (const std::string blocked = WhyRemovalsAreBlocked(input.object); !blocked.empty())
-    head["warnings"].push_back(blocked);
+  if (head["removalsBlocked"] != "") head["warnings"].push_back(head["removalsBlocked"]);
   return head;
 }
 

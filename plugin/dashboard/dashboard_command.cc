@@ -27,9 +27,7 @@ Result<std::string> NamespaceToShow(Session& session) {
     listed = list(ns);
   }
   if (listed) return ns;
-  Error error = listed.error();
-  if (IsUnknownType(error)) error.message = kDaemonsUnknown;
-  return Fail(std::move(error));
+  return Fail(WithAdvice(listed.error(), kDaemonsUnknown, listed.error().message));
 }
 
 }  // namespace

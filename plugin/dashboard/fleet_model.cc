@@ -51,7 +51,8 @@ Json FleetEntry(const Json& daemon) {
           {"paused", paused},
           {"state", StateOf(progress, paused)},
           {"reason", progress.reason},
-          {"message", progress.observed ? progress.message : progress.line}};
+          {"message", progress.observed ? progress.message : progress.line},
+          {"removalsBlocked", WhyRemovalsAreBlocked(daemon)}};
 }
 
 Json MakeFleet(const FleetInput& input) {

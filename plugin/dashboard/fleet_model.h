@@ -17,7 +17,8 @@ namespace yad {
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);
 
-// Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
+// Returns one YurtAppDaemon with its counts, its state, the reason of condition Progressing, and the reason why removals
+// are blocked ("" if they are not).
 Json FleetEntry(const Json& daemon);
 
 // The freeze, or the reason why the dashboard does not know whether updates are frozen.

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/well_known.h"
-#include "operator/cluster/nodepool_type.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
@@ -16,12 +14,12 @@
 #include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/commands/object_reader.h"
+#include "plugin/commands/explanation.h"
 #include "plugin/commands/revisions.h"
-#include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/manifest/yaml.h"
+#include "plugin/view/console.h"
 #include "plugin/view/unified_diff.h"
 
 namespace yad {
@@ -30,13 +28,6 @@ namespace {
 constexpr std::size_t kMaxPods = 50;
 constexpr std::size_t kMaxEvents = 50;
 constexpr std::size_t kPodsWithEvents = 5;  // each pod needs a request
-
-std::vector<std::string> LinesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 // Returns the reason and the message of the first container that is waiting or terminated. If there is none, returns
 // the reason and the message of the pod.
@@ -93,7 +84,6 @@ class DetailsReader {
 
   Result<Json> Read() {
     YAD_TRY_VOID(ReadExplanation());
-    ReadHold();
     ReadWorkload();
     AddPermissions();
     ReadPods();
@@ -106,29 +96,24 @@ class DetailsReader {
     details_["errors"].push_back("can't " + what + ": " + error.message);
   }
 
-  // Fails if the apiserver does not respond, because each of the other requests would then also wait for its timeout.
+  // Adds the explanation, and the reason of the pool's hold, or null if the pool has no hold that `kubectl yad release`
+  // can end. Fails if the apiserver does not respond, because each of the other requests would then also wait for its
+  // timeout.
   Status ReadExplanation() {
-    const auto output = RunCommand({"explain", pool_, "-n", daemon_.ns}, client_);
-    if (!output) {
-      if (output.error().reason == Reason::kTransport) return Fail(output.error());
-      AddWarning("explain the pool", output.error());
+    const auto read = ExplainPool(client_, daemon_.ns, pool_, Clock::Real().WallNow());
+    if (!read && read.error().reason == Reason::kTransport) return Fail(read.error());
+    if (!read && read.error().reason == Reason::kNotFound) details_["hold"] = nullptr;
+    if (!read) {
+      AddWarning("explain the pool", read.error());
       return {};
     }
-    details_["explain"] = LinesOf(output->out);
-    for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
+    details_["explain"] = DescribePool(*read);
+    for (const Unread& unread : read->unread)
+      details_["errors"].push_back("Warning: " + Printable(unread.what + " can't be read: " + unread.why));
+    if (!read->pool) return {};
+    const auto hold = ParseNodePool(*read->pool).hold;
+    details_["hold"] = hold ? Json{{"reason", *hold}} : Json();
     return {};
-  }
-
-  // Adds the reason of the pool's hold, or null if the pool has no hold that `kubectl yad release` can end. Adds
-  // nothing if the pool can't be read. ReadExplanation returns the hold only as part of a description.
-  void ReadHold() {
-    const auto types = DiscoverNodePoolTypes(client_, {});
-    if (!types) return AddWarning("read the API versions of NodePools", types.error());
-    const auto pool = InAnyVersion(*types, [&](const ResourceType& type) { return client_.Get(type, {"", pool_}); });
-    if (!pool && pool.error().reason != Reason::kNotFound) return AddWarning("read the NodePool", pool.error());
-    details_["hold"] = nullptr;
-    if (!pool) return;
-    if (const auto& hold = ParseNodePool(*pool).hold) details_["hold"] = {{"reason", *hold}};
   }
 
   void ReadWorkload() {
@@ -264,7 +249,7 @@ Result<Json> ReadPermissions(Client& client, const ObjectKey& daemon, const std:
 
 Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
-  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(client, daemon));
   // Counts the pools of each revision. If the workloads can't be listed, for instance because the user may not list
   // them, `counts` is an error and "pools" is null.
   const auto counts = CountWorkloads(client, daemon);
@@ -294,7 +279,7 @@ Result<Json> ListRevisions(Client& client, const ObjectKey& key) {
 
 Result<Json> RevisionDiff(Client& client, const ObjectKey& key, const std::string& from, const std::string& to) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
-  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto revisions, ReadRevisions(client, daemon));
   const auto text_of = [&](const std::string& name) -> Result<std::string> {
     for (const RevisionEntry& entry : revisions) {
       if (entry.revision->name == name) return ToYaml(SpecOf(*entry.revision));

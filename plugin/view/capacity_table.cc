@@ -122,7 +122,7 @@ Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                lease->for_pod.empty() ? "<none>"
                : pod == pods.end()    ? "uid " + lease->for_pod
                                       : pod->second,
-               lease->since == WallTime() ? "<unknown>" : HumanDuration(now - lease->since), is_ready});
+               Age(lease->since, now), is_ready});
   }
   return table;
 }
@@ -149,9 +149,7 @@ Table StandbyTable(const Json& autoscaler) {
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now) {
   Table table({"SHORT", "REQUIREMENTS", "SINCE", "RETRY", "PODS"});
   for (const Shortage& shortage : shortages) {
-    table.Add({shortage.reason, Describe(shortage.requirements),
-               shortage.since == WallTime() ? "<unknown>" : HumanDuration(now - shortage.since),
-               In(shortage.retry_at, now),
+    table.Add({shortage.reason, Describe(shortage.requirements), Age(shortage.since, now), In(shortage.retry_at, now),
                shortage.pods.empty() ? "<standby>" : NameSome(shortage.pods, kNamedInCell)});
   }
   return table;
@@ -174,8 +172,7 @@ std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAu
   Table releases({"RELEASE", "PHASE", "SINCE", "WHY"});
   for (const CapacityPlan::Release& release : plan.releases) {
     releases.Add({release.node->meta.key.name, std::string(ToString(release.lease.phase)),
-                  release.lease.since == WallTime() ? "<unknown>" : HumanDuration(now - release.lease.since),
-                  CauseOf(release)});
+                  Age(release.lease.since, now), CauseOf(release)});
   }
   releases.AppendTo(lines);
   Table changes({"CHANGE", "FROM", "TO"});

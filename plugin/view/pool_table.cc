@@ -1,6 +1,7 @@
 #include "plugin/view/pool_table.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -10,30 +11,8 @@
 namespace yad {
 namespace {
 
-// Returns the position of a phase in the table; position 0 is the most urgent phase.
-int Urgency(PoolPhase phase) {
-  switch (phase) {
-    case PoolPhase::kFailed:
-      return 0;
-    case PoolPhase::kUnhealthy:
-      return 1;
-    case PoolPhase::kPending:
-      return 2;
-    case PoolPhase::kUpdating:
-      return 3;
-    case PoolPhase::kSoaking:
-    case PoolPhase::kVerifying:
-    case PoolPhase::kUnknown:
-      return 4;
-    case PoolPhase::kRemoving:
-      return 5;
-    case PoolPhase::kOffline:
-      return 6;
-    case PoolPhase::kReady:
-      return 7;
-  }
-  return 4;
-}
+// The positions of the phases in a list of counts, in the order of PoolPhase; position 0 is the most urgent phase.
+constexpr std::array<int, 10> kUrgency{4, 2, 3, 4, 4, 7, 1, 0, 6, 5};
 
 }  // namespace
 
@@ -102,8 +81,10 @@ Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wi
 std::string CountPhases(const Json& daemon, std::size_t first) {
   std::map<std::pair<int, std::string>, int> counts;
   const std::vector<PoolStatusView> pools = PoolsOf(daemon);
-  for (std::size_t i = first; i < pools.size(); ++i)
-    ++counts[{Urgency(pools[i].phase()), std::string(pools[i].phase_text())}];
+  for (std::size_t i = first; i < pools.size(); ++i) {
+    const int urgency = kUrgency[static_cast<std::size_t>(pools[i].phase())];
+    ++counts[{urgency, std::string(pools[i].phase_text())}];
+  }
   std::string text;
   for (const auto& [phase, count] : counts) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + phase.second;

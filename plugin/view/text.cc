@@ -93,10 +93,9 @@ std::string HumanDuration(Duration duration) {
   return std::to_string(days / 365) + "y";
 }
 
-std::string Age(const std::string& since, WallTime now) {
-  const WallTime time = ParseTime(since);
-  return time == WallTime() ? "<unknown>" : HumanDuration(now - time);
-}
+std::string Age(WallTime since, WallTime now) { return since == WallTime() ? "<unknown>" : HumanDuration(now - since); }
+
+std::string Age(const std::string& since, WallTime now) { return Age(ParseTime(since), now); }
 
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
   constexpr double kLongest = 1e12;  // milliseconds

@@ -29,7 +29,8 @@ inline std::string TextOr(std::string_view text, std::string_view other) {
 
 // Formats a duration as kubectl prints ages: "5s", "3m20s", "47m", "5h8m", "36h", "9d", "3y12d".
 std::string HumanDuration(Duration duration);
-// Returns the age of an RFC 3339 time; "<unknown>" if `since` is not a time.
+// Returns the age of a time; "<unknown>" for the epoch, or if the string is not a time (RFC 3339).
+std::string Age(WallTime since, WallTime now);
 std::string Age(const std::string& since, WallTime now);
 
 // Parses "1h30m", "45s", "500ms" as Go does; a bare number is in seconds. Returns nullopt for other strings.

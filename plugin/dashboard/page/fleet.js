@@ -51,12 +51,15 @@ function table(daemons) {
 const cell = (label, ...children) => h('td', {'data-label': label}, ...children);
 const count = (label, kind, number) => h(`td.${number > 0 ? kind : 'zero'}`, {'data-label': label}, String(number));
 
+const blockedRemovals = ({removalsBlocked}) =>
+  removalsBlocked && h('div.why', {}, why({reason: 'RemovalBlocked', message: removalsBlocked}));
+
 function row(daemon) {
   return h('tr', {'data-key': keyOf(daemon)},
     h('th', {scope: 'row'},
       h('a', {href: addressOf(keyOf(daemon))}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name),
       h('small', {}, daemon.kind)),
-    cell('State', stateBadge(daemon.state), h('div.why', {}, why(daemon))),
+    cell('State', stateBadge(daemon.state), h('div.why', {}, why(daemon)), blockedRemovals(daemon)),
     cell('Updated', bar('div', daemon, `${daemon.name} updated`)),
     cell('Ready', h('span', {}, `${daemon.ready}/${daemon.pools}`)),
     count('Failed', 'failed', daemon.failed),

@@ -208,12 +208,14 @@ TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutThePermissionToReadWo
   EXPECT_THAT(head["template"].get<std::string>(), HasSubstr("image: app:1"));
 }
 
-TEST_F(DashboardModelTest, BlockedRemovalsAreAWarning) {
+TEST_F(DashboardModelTest, BlockedRemovalsAreAWarningAndInTheFleet) {
   Deploy({"a"}, Json::object());
   EXPECT_EQ(Head()["warnings"], Json::array());
+  EXPECT_EQ(FleetEntry(objects_.daemon)["removalsBlocked"], "");
   objects_.daemon["status"]["conditions"].push_back(
       {{"type", "RemovalBlocked"}, {"status", "True"}, {"message", "not removed"}});
   EXPECT_EQ(Head()["warnings"], Json::array({"not removed"}));
+  EXPECT_EQ(FleetEntry(objects_.daemon)["removalsBlocked"], "not removed");
 }
 
 TEST_F(DashboardModelTest, UpdateHasOnlyTheChangedPoolsUnlessTheirOrderChanges) {

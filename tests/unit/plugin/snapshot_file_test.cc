@@ -82,7 +82,7 @@ TEST_F(SnapshotFileTest, ListsAndDocumentsAreRead) {
   EXPECT_THAT(*file->List(kServiceType, "", "app"), SizeIs(1));
   EXPECT_THAT(*file->List(kServiceType, "", "app=web"), SizeIs(1));
   EXPECT_THAT(*file->List(kServiceType, "", "app=api"), SizeIs(0));
-  EXPECT_THAT(*file->ListNodePools(), SizeIs(1));
+  EXPECT_THAT(*file->List(kNodePoolType, ""), SizeIs(1));
   EXPECT_TRUE(file->Get(kServiceType, {"z", "t"}));
   EXPECT_EQ(file->Get(kServiceType, {"x", "t"}).error().reason, Reason::kNotFound);
   EXPECT_FALSE(file->Has(kDeploymentType));
