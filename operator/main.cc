@@ -177,14 +177,13 @@ void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<
 RolloutListeners AddListeners(Manager& manager, const Services& services) {
   RolloutListeners listeners;
   if (const auto outbox = services.cloud_events; outbox != nullptr) {
-    listeners.notices =
-        std::make_shared<RolloutNotices>([outbox](const CloudEvent& event) { outbox->Add(ToText(event)); });
+    listeners.notices = [outbox](const CloudEvent& event) { outbox->Add(ToText(event)); };
     RunOutbox(manager, "cloud-events", outbox);
   }
   if (const auto outbox = services.traces; outbox != nullptr) {
-    listeners.trace = std::make_shared<RolloutTrace>([outbox](const std::vector<Span>& spans) {
+    listeners.trace = [outbox](const std::vector<Span>& spans) {
       for (std::string& body : ToOtlp(spans, kName, YAD_VERSION)) outbox->Add(std::move(body));
-    });
+    };
     RunOutbox(manager, "otlp-traces", outbox);
   }
   return listeners;
