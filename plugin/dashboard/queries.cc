@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/nodepool_type.h"
@@ -138,11 +137,10 @@ class DetailsReader {
       if (!object && object.error().reason == Reason::kNotFound) continue;
       if (!object) return AddWarning("read the workload", object.error());
       workload_meta_ = ParseMeta(*object);
-      const Json* selector = Find(*object, {"spec", "selector"});
-      if (const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector")) {
-        selector_ = parsed->ToString();
+      if (const auto selector = SelectorOf(*object)) {
+        selector_ = *selector;
       } else {
-        AddWarning("read the selector of the workload", parsed.error());
+        AddWarning("read the selector of the workload", selector.error());
       }
       (*object)["metadata"].erase("managedFields");
       details_["workload"] = {{"yaml", ToYaml(*object)}};
