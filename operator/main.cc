@@ -139,15 +139,12 @@ Result<Services> AddServices(Manager& manager, const Options& options) {
     services.prometheus = *std::move(prometheus);
   }
   YAD_TRY(const auto events, AddOutbox(manager, "cloud-events", options.cloud_events, kCloudEventContentType));
-  if (events != nullptr) {
-    services.listeners.notices =
-        std::make_shared<RolloutNotices>([events](const CloudEvent& event) { events->Add(ToText(event)); });
-  }
+  if (events != nullptr) services.listeners.notices = [events](const CloudEvent& event) { events->Add(ToText(event)); };
   YAD_TRY(const auto traces, AddOutbox(manager, "otlp-traces", options.otlp_traces, kOtlpContentType));
   if (traces != nullptr) {
-    services.listeners.trace = std::make_shared<RolloutTrace>([traces](const std::vector<Span>& spans) {
+    services.listeners.trace = [traces](const std::vector<Span>& spans) {
       for (std::string& body : ToOtlp(spans, kName, YAD_VERSION)) traces->Add(std::move(body));
-    });
+    };
   }
   return services;
 }

@@ -305,35 +305,25 @@ void MergePart(const Merger& merger, const Schema& schema, const char* part, con
   merger.Object(*schema.Of(part).schema, last, now.is_object() ? now : nothing, live[part], 0);
 }
 
-void MergeParts(const Merger& merger, const Schema& schema, const Json& last, const Json& now, Json& live) {
-  MergePart(merger, schema, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
-  MergePart(merger, schema, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
-}
-
-void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) {
+void Merge(const Merger& merger, const Schema& schema, const Json& last, const Json& now, Json& live) {
   if (!live.is_object()) live = Json::object();
   const bool had_both = PodSpec(live).contains(kServiceAccount[0]) && PodSpec(live).contains(kServiceAccount[1]);
-  MergeParts(merger, WorkloadSchema(), last, now, live);
-  MergeServiceAccount(last, now, had_both, live);
+  MergePart(merger, schema, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
+  MergePart(merger, schema, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
+  MergeServiceAccount(last, now, had_both, live);  // changes nothing in a Service, which has no pod template
 }
 
 }  // namespace
 
 bool IsMerged(const Json& now, const Json& live) { return ThreeWayMerge(now, now, live) == live; }
 
-Json ThreeWayMerge(const Json& last, const Json& now, Json live) {
-  Merge(Merger(false), last, now, live);
-  return live;
-}
-
-Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live) {
-  if (!live.is_object()) live = Json::object();
-  MergeParts(Merger(false), schema, last, now, live);
+Json ThreeWayMerge(const Json& last, const Json& now, Json live, const Schema& schema) {
+  Merge(Merger(false), schema, last, now, live);
   return live;
 }
 
 void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload) {
-  Merge(Merger(true, merges_duplicates), nullptr, patch, workload);
+  Merge(Merger(true, merges_duplicates), WorkloadSchema(), nullptr, patch, workload);
 }
 
 std::optional<std::string> FindDuplicateKey(const Json& patch) {

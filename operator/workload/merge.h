@@ -11,6 +11,7 @@
 namespace yad {
 
 struct Schema;
+const Schema& WorkloadSchema();
 
 // Returns `live` with these changes:
 // - Values in `now` are set.
@@ -29,10 +30,8 @@ struct Schema;
 // - the default of a list key and absent (`protocol: TCP`)
 //
 // Only metadata.labels, metadata.annotations and spec are merged. If the result equals `live`, no write is needed.
-Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// The same three-way merge for objects {metadata, spec} with another schema, such as Services. It does not update
-// serviceAccount, the deprecated copy of serviceAccountName.
-Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
+// `schema` describes {metadata, spec} of the objects.
+Json ThreeWayMerge(const Json& last, const Json& now, Json live, const Schema& schema = WorkloadSchema());
 
 // Returns true if `live` already has all values of `now`. ThreeWayMerge(now, now, live) then returns `live` unchanged.
 bool IsMerged(const Json& now, const Json& live);

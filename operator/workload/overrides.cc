@@ -42,15 +42,6 @@ std::string Replaced(std::string_view text, const std::string& pool) {
   return result.append(text.substr(done));
 }
 
-void ReplaceVariablesIn(Json& value, const std::string& pool, int depth) {
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    if (text.find(kVariableBegin) != text.npos) value = Replaced(text, pool);
-  } else if (value.is_structured() && depth < kMaxDepth) {
-    for (Json& member : value) ReplaceVariablesIn(member, pool, depth + 1);
-  }
-}
-
 Status CheckPatch(const Json& patch, const std::string& path) {
   if (!patch.is_object()) return Invalid(path, patch, "must be a partial workload");
   for (const auto& [key, part] : patch.items()) {
@@ -183,7 +174,14 @@ bool Copies(const Json& entry) {
 
 }  // namespace
 
-void ReplaceVariables(Json& value, const std::string& pool) { ReplaceVariablesIn(value, pool, 0); }
+void ReplaceVariables(Json& value, const std::string& pool, int depth) {
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    if (text.find(kVariableBegin) != text.npos) value = Replaced(text, pool);
+  } else if (value.is_structured() && depth < kMaxDepth) {
+    for (Json& member : value) ReplaceVariables(member, pool, depth + 1);
+  }
+}
 
 OverrideIndex::OverrideIndex(const Json& overrides) {
   if (!overrides.is_array()) return;

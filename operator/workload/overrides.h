@@ -48,7 +48,7 @@ class OverrideIndex {
 
 // Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`. Does not change keys, or strings that are
 // nested deeper than kMaxDepth.
-void ReplaceVariables(Json& value, const std::string& pool);
+void ReplaceVariables(Json& value, const std::string& pool, int depth = 0);
 
 // The maximum number of steps for rendering one workload, which limits the time (see ApplyOverride).
 inline constexpr int kMaxOverrideSteps = 1000;

@@ -72,8 +72,7 @@ void Schemas::BuildContainer() {
   http_get.fields["httpHeaders"] = Of(plain);
   handler.all_are_choices = true;
   handler.fields["httpGet"] = Of(http_get);
-  lifecycle.fields["postStart"] = Of(handler);
-  lifecycle.fields["preStop"] = Of(handler);
+  for (const char* name : {"postStart", "preStop"}) lifecycle.fields[name] = Of(handler);
   probe.choices = {"exec", "httpGet", "tcpSocket", "grpc"};
   probe.fields["httpGet"] = Of(http_get);
   probe.fields["grpc"].schema = &plain;
@@ -95,13 +94,11 @@ void Schemas::BuildContainer() {
   port.fields["protocol"] = Filled("TCP");
   port.fields["hostPort"] = Flags(Field::kZeroIsAbsent);
   volume_mount.fields["readOnly"] = Flags(Field::kZeroIsAbsent);
-  resources.fields["limits"] = Of(quantities);
-  resources.fields["requests"] = Of(quantities);
+  for (const char* name : {"limits", "requests"}) resources.fields[name] = Of(quantities);
   resources.fields["claims"] = KeyedList(plain, {"name"});
   profile.dependent = "localhostProfile";
   profile.dependent_on_type = "Localhost";
-  security.fields["seccompProfile"] = Of(profile);
-  security.fields["appArmorProfile"] = Of(profile);
+  for (const char* name : {"seccompProfile", "appArmorProfile"}) security.fields[name] = Of(profile);
 
   container.fields["ports"] = KeyedList(port, {"containerPort", "protocol"});
   container.fields["env"] = KeyedList(env, {"name"});
@@ -165,9 +162,7 @@ void Schemas::BuildVolumes() {
   volume.all_are_choices = true;
   volume.default_choice = "emptyDir";
   volume.other = Of(plain, Field::kPresenceCounts);
-  volume.fields["configMap"] = Of(files);
-  volume.fields["secret"] = Of(files);
-  volume.fields["projected"] = Of(files);
+  for (const char* name : {"configMap", "secret", "projected"}) volume.fields[name] = Of(files);
   volume.fields["downwardAPI"] = Of(downward);
   volume.fields["emptyDir"] = Of(empty_dir);
   volume.fields["hostPath"] = Of(host_path);
@@ -233,8 +228,7 @@ void Schemas::BuildWorkload() {
   // StatefulSet has a Service, the operator sets the field when it creates the StatefulSet.
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kPresenceCounts);
-  spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
-  spec.fields["paused"] = Flags(Field::kZeroIsAbsent);
+  for (const char* name : {"minReadySeconds", "paused"}) spec.fields[name] = Flags(Field::kZeroIsAbsent);
   spec.fields["progressDeadlineSeconds"] = Default(600);
   spec.fields["revisionHistoryLimit"] = Default(10);
   spec.fields["podManagementPolicy"] = Filled("OrderedReady");
@@ -260,8 +254,9 @@ void Schemas::BuildService() {
   service_spec.fields["type"] = Filled("ClusterIP");
   service_spec.fields["sessionAffinity"] = Filled("None");
   service_spec.fields["sessionAffinityConfig"] = Of(affinity_config);
-  service_spec.fields["internalTrafficPolicy"] = Filled("Cluster");
-  service_spec.fields["externalTrafficPolicy"] = Filled("Cluster");
+  for (const char* name : {"internalTrafficPolicy", "externalTrafficPolicy"}) {
+    service_spec.fields[name] = Filled("Cluster");
+  }
   service_spec.fields["allocateLoadBalancerNodePorts"] = Default(true);
   service_spec.fields["publishNotReadyAddresses"] = Flags(Field::kZeroIsAbsent);
   service_spec.fields["healthCheckNodePort"] =

@@ -26,6 +26,13 @@ const Json& DefaultOf(const Field& field, const Json& object) {
   return field.default_from.empty() ? field.default_value : MemberOf(object, field.default_from);
 }
 
+bool MembersHaveNoEffect(const Schema& schema, const Json& object, int depth) {
+  for (const auto& [name, member] : object.items()) {
+    if (!HasNoEffect(schema.Of(name), name, member, depth)) return false;
+  }
+  return true;
+}
+
 // Returns true if `key` is the default choice of a union, `object` has no other choice, and no member of this choice
 // has an effect.
 bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& object, int depth) {
@@ -33,13 +40,8 @@ bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& obj
   for (const auto& [name, member] : object.items()) {
     if (name != key && schema.IsChoice(name) && !member.is_null()) return false;
   }
-  const Schema& inside = schema.Of(key).SchemaOrUnknown();
   const Json& choice = MemberOf(object, key);
-  if (!choice.is_object()) return false;
-  for (const auto& [name, member] : choice.items()) {
-    if (!HasNoEffect(inside.Of(name), name, member, depth + 1)) return false;
-  }
-  return true;
+  return choice.is_object() && MembersHaveNoEffect(schema.Of(key).SchemaOrUnknown(), choice, depth + 1);
 }
 
 void RemoveNulls(Json& value, int depth) {
@@ -74,12 +76,7 @@ bool HasNoEffect(const Field& field, std::string_view key, const Json& value, in
   if (value.is_object()) {
     if (EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts)) return false;
     if (value.empty()) return true;
-    if (depth >= kMaxDepth) return false;
-    const Schema& schema = field.SchemaOrUnknown();
-    for (const auto& [name, member] : value.items()) {
-      if (!HasNoEffect(schema.Of(name), name, member, depth + 1)) return false;
-    }
-    return true;
+    return depth < kMaxDepth && MembersHaveNoEffect(field.SchemaOrUnknown(), value, depth + 1);
   }
   if (!IsZero(value) || field.Has(Field::kQuantity)) return false;
   if (field.Has(Field::kZeroIsDefaulted)) return true;

@@ -138,7 +138,7 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the server adds the second element
     if (IsPrefix(MemberOf(wanted, name), MemberOf(live_spec, name))) wanted.erase(name);
   }
-  Json merged = ThreeWayMerge(ServiceSchema(), last, now, live);
+  Json merged = ThreeWayMerge(last, now, live, ServiceSchema());
   Json& spec = merged["spec"];
   if (!spec.is_object()) spec = Json::object();
   if (!MemberOf(wanted, "ports").is_array() || MemberOf(wanted, "ports").empty()) spec.erase("ports");
@@ -153,10 +153,8 @@ bool IsAnotherService(const Json& rendered, const Json& live) {
 }
 
 bool SameService(const RevisionContent& a, const RevisionContent& b) {
-  if (a.service_template.is_null() || b.service_template.is_null()) {
-    return a.service_template.is_null() && b.service_template.is_null();
-  }
-  return SameObject(ServiceSchema(), a.service_template, b.service_template);
+  if (a.service_template.is_null() != b.service_template.is_null()) return false;
+  return a.service_template.is_null() || SameObject(ServiceSchema(), a.service_template, b.service_template);
 }
 
 Difference Compare(const RevisionContent& of_a, const Json& rendered_a, const RevisionContent& of_b,

@@ -69,9 +69,9 @@ struct DaemonState {
   bool was_incomplete = false;             // see StatusInput
   std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;
-  DaemonEvents::Memory events;
-  RolloutNotices::Memory notices;
-  RolloutTrace::Memory trace;
+  EventMemory events;
+  NoticeMemory notices;
+  TraceMemory trace;
   PodDiagnoser::Memory pod_diagnoser;
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted

@@ -111,7 +111,6 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       executor_(client, stores, clock, options_.apply),
       planner_(removals_, check_jobs_, executor_, clock),
       reporter_(client, stores.daemons, events, clock),
-      daemon_events_(events),
       pod_diagnoser_(client, clock),
       prefetches_(client, stores.prefetches, image_volumes_, options_.prefetch_image, options_.apply.parallel_writes) {}
 
@@ -139,7 +138,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   states_.With([&](auto& states) { states.erase(key); });
   reporter_.Forget(key);
   RemovalGate::Forget(key);
-  DaemonEvents::Forget(key);
+  ForgetStopped(key);
   MisplacedPods::Forget(key);
   if (options_.sampler != nullptr) options_.sampler->SetChecks(key, {});
 }
@@ -224,7 +223,7 @@ void Reconciler::RecordOutcome(const Observation& seen, const Outcome& outcome, 
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());
   const auto contested = state.pace.Record(seen.snapshot.daemon, outcome, clock_.Now());
-  daemon_events_.ReportOutcome(seen.snapshot, outcome, contested, state.events);
+  ReportOutcome(events_, seen.snapshot, outcome, contested, state.events);
 }
 
 Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
@@ -243,9 +242,9 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
                                    std::move(missing_fields), state.was_incomplete});
   state.was_incomplete = !WasRolledOut(status, snapshot.update->name);
   if (plan.rollout) {
-    daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
+    ReportRollout(events_, snapshot.daemon, previous, status, state.events);
   } else {
-    DaemonEvents::Forget(meta.key);
+    ForgetStopped(meta.key);
   }
   removals_.Report(snapshot.daemon, plan.postponed, previous, state.removals);
   if (seen.revisions.created) {
@@ -257,11 +256,10 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   // The listeners are called only after the status is written, because a later process reads from status which stages
   // were already reported.
   const auto& [notices, trace] = options_.listeners;
-  if (due == Duration::zero() && notices != nullptr)
-    notices->Report(snapshot, seen.revisions, previous, status, state.notices);
-  if (due == Duration::zero() && trace != nullptr) {
-    trace->Report(snapshot, seen.revisions, plan.rollout ? &*plan.rollout : nullptr, previous, status, state.trace);
-  }
+  if (due == Duration::zero() && notices)
+    ReportNotices(notices, snapshot, seen.revisions, previous, status, state.notices);
+  if (due == Duration::zero() && trace)
+    ReportSpans(trace, snapshot, seen.revisions, plan.rollout, previous, status, state.trace);
 
   // While the write of the new status is delayed, the server still has the old status. The revisions in the old status
   // must not be pruned.
@@ -274,7 +272,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Blocked& blocked,
                                                   DaemonState& state, std::stop_token stop) {
   const bool is_rolling = StringAt(stored.Parse(), {"spec", "updateStrategy", "type"}) == "RollingUpdate";
-  is_rolling ? DaemonEvents::ShowStopped(stored.meta().key, true) : DaemonEvents::Forget(stored.meta().key);
+  is_rolling ? ShowStopped(stored.meta().key, true) : ForgetStopped(stored.meta().key);
   YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
   if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);

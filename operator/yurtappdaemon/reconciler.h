@@ -3,11 +3,13 @@
 #ifndef OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 #define OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "operator/base/clock.h"
 #include "operator/base/synchronized.h"
@@ -35,10 +37,11 @@
 
 namespace yad {
 
-// The objects that report rollouts to receivers outside the cluster. Null: there is no receiver.
+// The functions that send reports about rollouts to receivers outside the cluster. Empty: there is no receiver. They
+// must not block.
 struct RolloutListeners {
-  std::shared_ptr<const RolloutNotices> notices = nullptr;
-  std::shared_ptr<const RolloutTrace> trace = nullptr;
+  std::function<void(const CloudEvent&)> notices = nullptr;
+  std::function<void(const std::vector<Span>&)> trace = nullptr;
 };
 
 // Thread-safe if two calls of Reconcile for the same key never run at the same time. A Controller ensures this.
@@ -91,7 +94,6 @@ class Reconciler {
   const PlanExecutor executor_;
   const Planner planner_;
   Reporter reporter_;
-  const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
   // Limits the pools of all daemons whose StatefulSets are examined by ReleaseStuck.
   RateLimiter stuck_reads_{/*qps=*/10, /*burst=*/20, clock_};

@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/well_known.h"
 #include "operator/json/json_document.h"
@@ -123,11 +122,10 @@ class DetailsReader {
       if (!object && object.error().reason == Reason::kNotFound) continue;
       if (!object) return AddWarning("read the workload", object.error());
       workload_meta_ = ParseMeta(*object);
-      const Json* selector = Find(*object, {"spec", "selector"});
-      if (const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector")) {
-        selector_ = parsed->ToString();
+      if (const auto selector = SelectorOf(*object)) {
+        selector_ = *selector;
       } else {
-        AddWarning("read the selector of the workload", parsed.error());
+        AddWarning("read the selector of the workload", selector.error());
       }
       (*object)["metadata"].erase("managedFields");
       details_["workload"] = {{"yaml", ToYaml(*object)}};

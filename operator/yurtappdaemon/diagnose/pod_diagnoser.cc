@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/pods.h"
@@ -109,7 +108,7 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::FindUnhealthy(const std::
       known.interval = kFirstReadInterval;
       known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
     }
-    if (known.was_read && known.print != FingerprintOf(pool.workload->state())) known.interval = kFirstReadInterval;
+    if (known.print && *known.print != FingerprintOf(pool.workload->state())) known.interval = kFirstReadInterval;
     unhealthy.push_back({&pool, &known});
   }
   memory.pools = std::move(still);
@@ -144,8 +143,7 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
-    known.interval = known.was_read && !other ? std::min(2 * known.interval, kMaxReadInterval) : 2 * kFirstReadInterval;
-    known.was_read = true;
+    known.interval = known.print && !other ? std::min(2 * known.interval, kMaxReadInterval) : 2 * kFirstReadInterval;
     known.print = FingerprintOf(one->pool->workload->state());
     if (IsShorterForm(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
@@ -161,11 +159,9 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
                                                     std::stop_token stop) {
   const ObjectMeta& meta = pool.workload->object->meta();
   const WorkloadState& state = pool.workload->state();
-  const Json workload = pool.workload->object->Parse();
-  const Json* selector = Find(workload, {"spec", "selector"});
-  const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
-  if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
-  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsPerPage};
+  const auto selector = SelectorOf(pool.workload->object->Parse());
+  if (!selector) return std::nullopt;  // The apiserver rejects an invalid selector.
+  const ListOptions options{.ns = meta.key.ns, .label_selector = *selector, .limit = kPodsPerPage};
 
   const WallTime now = clock_.WallNow();
   std::vector<PodFacts> pods;

@@ -25,11 +25,10 @@ class PodDiagnoser {
   // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
   struct Memory {
     struct Pool {
-      std::string uid;          // of the workload
-      std::uint64_t print = 0;  // FingerprintOf the workload's state at the last read
-      bool was_read = false;
-      SteadyTime last;       // the last read, or the time at which the pool was found unhealthy
-      Duration interval{0};  // from `last` to the next read
+      std::string uid;                     // of the workload
+      std::optional<std::uint64_t> print;  // FingerprintOf the workload's state at the last read; nullopt: not read yet
+      SteadyTime last;                     // the last read, or the time at which the pool was found unhealthy
+      Duration interval{0};                // from `last` to the next read
       std::optional<Diagnosis> diagnosis;
       SteadyTime Due() const { return last + interval; }
     };

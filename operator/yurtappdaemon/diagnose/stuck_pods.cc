@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
-#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
@@ -34,7 +33,6 @@ struct Update {
 };
 
 struct Candidate {
-  std::int64_t ordinal = 0;
   ObjectKey key;
   DeleteOptions precondition;
 };
@@ -79,10 +77,9 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid,
   update.first = IntAt(stateful_set, {"spec", "ordinals", "start"});
   update.first_updated = update.first + IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
   update.replicas = IntAt(stateful_set, {"spec", "replicas"}, 1);
-  const Json* selector = Find(stateful_set, {"spec", "selector"});
-  const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
-  if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
-  update.selector = parsed->ToString();
+  const auto selector = SelectorOf(stateful_set);
+  if (!selector) return std::nullopt;  // The apiserver rejects an invalid selector.
+  update.selector = *selector;
   if (!observed || update.revision.empty()) return std::nullopt;
   if (StringAt(stateful_set, {"spec", "updateStrategy", "type"}) == "OnDelete") return std::nullopt;
   return update;
@@ -109,11 +106,8 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
   // would terminate all of them together when it reconnects.
   if (LostItsNode(pod)) return;
   if (!HasNotBeenReady(pod, meta, since) || ordinal < update.first_updated) return;
-  Candidate& candidate = survey.stuck.emplace_back();
-  candidate.ordinal = ordinal;
-  candidate.key = meta.key;
-  candidate.precondition.uid = meta.uid;
-  candidate.precondition.resource_version = meta.resource_version;  // fails if the pod has changed: it may be ready now
+  // The deletion fails if the pod has changed, because it may be ready now.
+  survey.stuck.push_back({meta.key, {.uid = meta.uid, .resource_version = meta.resource_version}});
 }
 
 // Returns the pods to delete. If no pod of the newest template is ready yet, this template may be bad. So only the pod
@@ -123,7 +117,7 @@ std::vector<Candidate> PodsToDelete(const Update& update, Survey survey) {
   if (!survey.proven) {
     std::int64_t blocking = update.first;
     while (survey.ready.contains(blocking)) ++blocking;
-    std::erase_if(survey.stuck, [&](const Candidate& pod) { return pod.ordinal != blocking; });
+    std::erase_if(survey.stuck, [&](const Candidate& pod) { return Ordinal(pod.key.name) != blocking; });
   }
   if (survey.stuck.size() > kMostDeletions) survey.stuck.resize(kMostDeletions);
   return std::move(survey.stuck);

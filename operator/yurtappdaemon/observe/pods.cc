@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 
 namespace yad {
@@ -15,6 +16,12 @@ constexpr std::size_t kEventsBytes = 1u << 20;
 }  // namespace
 
 bool IsPodReady(const Json& pod) { return IsTrue(FindCondition(pod, "Ready")); }
+
+Result<std::string> SelectorOf(const Json& workload) {
+  const Json* selector = Find(workload, {"spec", "selector"});
+  YAD_TRY(const auto parsed, LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector"));
+  return parsed.ToString();
+}
 
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
   const OwnerReference* controller = pod.controller();

@@ -102,8 +102,7 @@ void ReportReverts(EventSink& events, const YurtAppDaemon& daemon, const Outcome
        "the apiserver or an admission webhook has replaced the value of the template at " + first_rewritten);
 }
 
-void ReportFailures(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome,
-                    DaemonEvents::Memory& memory) {
+void ReportFailures(EventSink& events, const YurtAppDaemon& daemon, const Outcome& outcome, EventMemory& memory) {
   // Each failure causes only one Event. After a restart, the failures that an earlier process has reported are read
   // from status.
   if (!memory.complete) {
@@ -149,16 +148,16 @@ void ReportTolerated(EventSink& events, const YurtAppDaemon& daemon, const Outco
 
 }  // namespace
 
-void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
-                                 const std::vector<std::string>& contested, Memory& memory) const {
-  ReportWrites(events_, snapshot.daemon, outcome);
-  ReportReverts(events_, snapshot.daemon, outcome, contested);
-  ReportFailures(events_, snapshot.daemon, outcome, memory);
-  ReportTolerated(events_, snapshot.daemon, outcome);
+void ReportOutcome(EventSink& events, const Snapshot& snapshot, const Outcome& outcome,
+                   const std::vector<std::string>& contested, EventMemory& memory) {
+  ReportWrites(events, snapshot.daemon, outcome);
+  ReportReverts(events, snapshot.daemon, outcome, contested);
+  ReportFailures(events, snapshot.daemon, outcome, memory);
+  ReportTolerated(events, snapshot.daemon, outcome);
 }
 
-void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,
-                                 Memory& memory) const {
+void ReportRollout(EventSink& events, const YurtAppDaemon& daemon, const Json& previous, const Json& status,
+                   EventMemory& memory) {
   const Json* progressing = FindConditionIn(status, kProgressingCondition);
   const Json now = progressing == nullptr ? Json() : *progressing;
   const std::string reason = StringAt(now, {"reason"});
@@ -174,18 +173,17 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   const bool gate = reason == kWaitingForApproval || reason == kWaitingForWindow || reason == kFrozen;
   if (!warning && !gate && reason != kRollingOut && reason != kRolloutComplete) return;
   const std::string message = StringAt(now, {"message"});
-  events_.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout",
-                 message);
+  events.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout", message);
   log::Info("Rollout", {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"message", message}});
 }
 
-void DaemonEvents::ShowStopped(const ObjectKey& daemon, bool stopped) {
+void ShowStopped(const ObjectKey& daemon, bool stopped) {
   metrics::GetGauge(kRolloutStopped,
                     "1: a RollingUpdate has stopped, and does not continue without a user; 0: it has not.",
                     DaemonLabels(daemon))
       .Set(stopped ? 1 : 0);
 }
 
-void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, DaemonLabels(daemon)); }
+void ForgetStopped(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, DaemonLabels(daemon)); }
 
 }  // namespace yad

@@ -51,7 +51,7 @@ class StatusNotices {
         shown_(ShownStageOf(status)) {}
 
   // Repeats the notices about the status, which an earlier process wrote.
-  void Repeat(RolloutNotices::Memory& memory) const {
+  void Repeat(NoticeMemory& memory) const {
     memory.rollout = rollout_;
     memory.last = IdentityOf(shown_);
     memory.completed =
@@ -65,7 +65,7 @@ class StatusNotices {
 
   // Sends the notices about the difference between the status and `memory`. `is_first` is true for the first status
   // that the operator writes for the daemon.
-  void SendChange(bool is_first, RolloutNotices::Memory& memory) const {
+  void SendChange(bool is_first, NoticeMemory& memory) const {
     const bool complete = shown_.stage == RolloutStage::kComplete;
     if (rollout_ != memory.rollout) {
       memory.rollout = rollout_;
@@ -132,12 +132,13 @@ class StatusNotices {
 
 }  // namespace
 
-void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,
-                            const Json& now, Memory& memory) const {
+void ReportNotices(const std::function<void(const CloudEvent&)>& send, const Snapshot& snapshot,
+                   const RevisionHistory::State& revisions, const Json& previous, const Json& now,
+                   NoticeMemory& memory) {
   const bool is_first = !StatusView(previous).is_ours();
   if (!std::exchange(memory.begun, true) && !is_first)
-    StatusNotices(send_, snapshot, revisions, previous).Repeat(memory);
-  StatusNotices(send_, snapshot, revisions, now).SendChange(is_first, memory);
+    StatusNotices(send, snapshot, revisions, previous).Repeat(memory);
+  StatusNotices(send, snapshot, revisions, now).SendChange(is_first, memory);
 }
 
 }  // namespace yad

@@ -13,34 +13,26 @@
 
 namespace yad {
 
-// Thread-safe if only one thread at a time uses each Memory.
-class RolloutNotices {
- public:
-  // `send` must not block.
-  explicit RolloutNotices(std::function<void(const CloudEvent&)> send) : send_(std::move(send)) {}
-
-  // The last status of one daemon, and the notices that this process has sent about it.
-  struct Memory {
-    bool begun = false;  // Report was called for the daemon
-    RolloutKey rollout;
-    std::string last;  // identifies the stage that the last status showed
-    // True if the rollout was complete once. Pools that join later do not begin another rollout.
-    bool completed = false;
-    // True if a notice since the last completion has reported a stage that needs a user.
-    bool alarmed = false;
-  };
-
-  // Sends the notices about the change of the status from `previous` to `now`, which must already be in the cluster.
-  // `revisions` are the daemon's revisions.
-  //
-  // The first call of a process also repeats the notices about `previous`, because an earlier process may have exited
-  // before it sent them.
-  void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous, const Json& now,
-              Memory& memory) const;
-
- private:
-  const std::function<void(const CloudEvent&)> send_;
+// The last status of one daemon, and the notices that this process has sent about it.
+struct NoticeMemory {
+  bool begun = false;  // ReportNotices was called for the daemon
+  RolloutKey rollout;
+  std::string last;  // identifies the stage that the last status showed
+  // True if the rollout was complete once. Pools that join later do not begin another rollout.
+  bool completed = false;
+  // True if a notice since the last completion has reported a stage that needs a user.
+  bool alarmed = false;
 };
+
+// Sends the notices about the change of the status from `previous` to `now`, which must already be in the cluster.
+// `revisions` are the daemon's revisions. `send` must not block. Thread-safe if only one thread at a time uses each
+// memory.
+//
+// The first call of a process also repeats the notices about `previous`, because an earlier process may have exited
+// before it sent them.
+void ReportNotices(const std::function<void(const CloudEvent&)>& send, const Snapshot& snapshot,
+                   const RevisionHistory::State& revisions, const Json& previous, const Json& now,
+                   NoticeMemory& memory);
 
 }  // namespace yad
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "operator/api/conditions.h"
 #include "operator/notify/digest.h"
@@ -12,10 +13,7 @@
 namespace yad {
 namespace {
 
-using TraceStep = RolloutTrace::Step;
-using Memory = RolloutTrace::Memory;
-
-// In the order of RolloutTrace::Step.
+// In the order of TraceStep.
 constexpr const char* kStepNames[] = {"wait", "update", "soak", "check", ""};
 
 const char* StepName(TraceStep step) { return kStepNames[static_cast<std::size_t>(step)]; }
@@ -54,7 +52,7 @@ WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHi
 // Adds the spans of one rollout to `spans`.
 class Spans {
  public:
-  Spans(const Snapshot& snapshot, Memory& memory, std::vector<Span>& spans)
+  Spans(const Snapshot& snapshot, TraceMemory& memory, std::vector<Span>& spans)
       : snapshot_(snapshot), memory_(memory), spans_(spans) {
     const RolloutKey& rollout = memory.rollout;
     trace_ = Digest({rollout.uid, rollout.revision, std::to_string(rollout.number), "trace"});
@@ -105,7 +103,7 @@ class Spans {
   // Records that the pool has been in `step` since the time `since`, and adds the span of its previous step.
   void Move(const std::string& pool, PoolPhase phase, TraceStep step, WallTime since, const std::string& message) {
     const auto known = memory_.pools.find(pool);
-    const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
+    const TraceMemory::Pool before = known == memory_.pools.end() ? TraceMemory::Pool() : known->second;
     if (before.step == step || before.step == TraceStep::kDone) return;
     const bool back = step == TraceStep::kWait;  // the pool was updated to another revision
     if (back) step = TraceStep::kDone;
@@ -152,7 +150,7 @@ class Spans {
   void ExtendGroup(const std::string& pool, WallTime begin, WallTime end) {
     const auto index = GroupOf(pool);
     if (!index) return;
-    auto& group = memory_.groups.try_emplace(*index, Memory::Group{begin, end}).first->second;
+    auto& group = memory_.groups.try_emplace(*index, TraceMemory::Group{begin, end}).first->second;
     group.begin = std::min(group.begin, begin);
     group.end = std::max(group.end, end);
   }
@@ -166,14 +164,15 @@ class Spans {
   }
 
   const Snapshot& snapshot_;
-  Memory& memory_;
+  TraceMemory& memory_;
   std::string trace_;
   std::vector<std::size_t> groups_;  // by the index of a selected pool; empty: not known yet
   std::vector<Span>& spans_;
 };
 
 // Fills `memory` from the status, after a change of the leader. The earlier process has already reported these steps.
-void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
+void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status,
+            TraceMemory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);
   // The rollout is open until it has ended. A pool that joins later does not open it again.
@@ -189,8 +188,9 @@ void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, c
 
 }  // namespace
 
-void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
-                          const Json& previous, const Json& now, Memory& memory) const {
+void ReportSpans(const std::function<void(const std::vector<Span>&)>& send, const Snapshot& snapshot,
+                 const RevisionHistory::State& revisions, const std::optional<Rollout>& rollout, const Json& previous,
+                 const Json& now, TraceMemory& memory) {
   if (!std::exchange(memory.begun, true)) Resume(snapshot, revisions, previous, memory);
   const ShownStage shown = ShownStageOf(now);
   const RolloutKey key = RolloutKeyOf(snapshot, revisions, now);
@@ -207,11 +207,11 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
     spans.MovePools(StatusView(now), begins);
     if (HasEnded(shown.stage)) {
       spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRollbackComplete ? shown.message : "", snapshot.now);
-    } else if (rollout != nullptr && !rollout->target.is_current) {
+    } else if (rollout && !rollout->target.is_current) {
       spans.EndGroups(rollout->decision.group);
     }
   }
-  if (!ended.empty()) send_(ended);
+  if (!ended.empty()) send(ended);
 }
 
 }  // namespace yad

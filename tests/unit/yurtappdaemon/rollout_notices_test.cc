@@ -47,7 +47,7 @@ class RolloutNoticesTest : public ::testing::Test {
     snapshot.update = revision;
     snapshot.now = now_;
     const std::size_t before = sent_.size();
-    notices_.Report(snapshot, {}, status_, status, memory_);
+    ReportNotices([this](const CloudEvent& event) { sent_.push_back(event); }, snapshot, {}, status_, status, memory_);
     status_ = std::move(status);
     std::vector<std::string> names;
     for (std::size_t i = before; i < sent_.size(); ++i) names.push_back(sent_[i].type.substr(kPrefix.size()));
@@ -68,9 +68,8 @@ class RolloutNoticesTest : public ::testing::Test {
   std::int64_t number_ = 1;
   WallTime now_ = ParseTime("2026-01-02T03:05:00Z");
   Json status_ = Json::object();
-  RolloutNotices::Memory memory_;
+  NoticeMemory memory_;
   std::vector<CloudEvent> sent_;
-  const RolloutNotices notices_{[this](const CloudEvent& event) { sent_.push_back(event); }};
 };
 
 TEST_F(RolloutNoticesTest, BeginAndCompletionOfARolloutAreSent) {

@@ -46,8 +46,12 @@ class RolloutTraceTest : public ::testing::Test {
       pool["message"] = message;
     }
   }
+  void ReportStatus(const Json& status, const std::optional<Rollout>& rollout = std::nullopt) {
+    ReportSpans([this](const std::vector<Span>& spans) { sent_.insert(sent_.end(), spans.begin(), spans.end()); },
+                snapshot_, {}, rollout, previous_, status, memory_);
+  }
   // Reports a status whose condition Progressing has this reason.
-  void Report(const std::string& reason, int minute, const Rollout* rollout = nullptr) {
+  void Report(const std::string& reason, int minute, const std::optional<Rollout>& rollout = std::nullopt) {
     const bool complete = reason == "RolloutComplete";
     if (complete) current_ = snapshot_.update->name;
     if (complete != complete_) changed_ = minute;
@@ -62,7 +66,7 @@ class RolloutTraceTest : public ::testing::Test {
                            {{"type", "Progressing"}, {"reason", reason}, {"message", reason + "!"}}}},
                          {"pools", pools_}};
     snapshot_.now = Minute(minute);
-    trace_.Report(snapshot_, {}, rollout, previous_, status, memory_);
+    ReportStatus(status, rollout);
     previous_ = status;
   }
   void Complete(int minute) {
@@ -93,10 +97,8 @@ class RolloutTraceTest : public ::testing::Test {
   int changed_ = 0;
   std::vector<Json> pools_ = {{{"name", "a"}, {"phase", "Ready"}}, {{"name", "b"}, {"phase", "Ready"}}};
   Json previous_ = Json::object();
-  RolloutTrace::Memory memory_;
+  TraceMemory memory_;
   std::vector<Span> sent_;
-  const RolloutTrace trace_{
-      [this](const std::vector<Span>& spans) { sent_.insert(sent_.end(), spans.begin(), spans.end()); }};
 };
 
 TEST_F(RolloutTraceTest, EachStepOfAPoolIsExportedAsASpanWhenItEnds) {
@@ -228,17 +230,17 @@ TEST_F(RolloutTraceTest, AGroupIsASpanFromItsFirstUpdateToItsEnd) {
   snapshot_.daemon.strategy.rolling.groups = {first, rest};
   StartRevision("web-2");
   Rollout rollout;
-  Report("RollingOut", 10, &rollout);
+  Report("RollingOut", 10, rollout);
   SetPool("a", PoolPhase::kUpdating, 11);
-  Report("RollingOut", 11, &rollout);
+  Report("RollingOut", 11, rollout);
   SetPool("a", PoolPhase::kReady, 12);
   rollout.decision.group = 1;
-  Report("RollingOut", 12, &rollout);
+  Report("RollingOut", 12, rollout);
   ASSERT_THAT(sent_, SizeIs(4));
   EXPECT_EQ(sent_[2].parent_id, sent_[3].span_id);
   EXPECT_THAT(Take(), ElementsAre("wait a 10-11", "update a 11-12", "pool a 10-12", "group first 11-12"));
   SetPool("b", PoolPhase::kUpdating, 13);
-  Report("RollingOut", 13, &rollout);
+  Report("RollingOut", 13, rollout);
   Complete(14);
   EXPECT_THAT(Take(), IsSupersetOf({"group default 13-14", "rollout RolloutComplete 10-14"}));
 }
@@ -254,7 +256,7 @@ TEST_F(RolloutTraceTest, SpansOfAPoolEndIfATruncatedStatusOmitsIt) {
   status["poolsTruncated"] = true;
   status["pools"] = pools_;
   snapshot_.now = Minute(12);
-  trace_.Report(snapshot_, {}, nullptr, previous_, status, memory_);
+  ReportStatus(status);
   EXPECT_THAT(Take(), ElementsAre("update a 11-12", "pool a 10-12"));
 }
 
