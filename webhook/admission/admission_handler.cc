@@ -76,10 +76,10 @@ class WebhookMetrics {
   class Call {
    public:
     Call(WebhookMetrics& of, Clock& clock, SteadyTime start) : of_(of), clock_(clock), start_(start) {
-      of_.in_flight_.Add(1);
+      of_.in_flight_.Increment();
     }
     ~Call() {
-      of_.in_flight_.Add(-1);
+      of_.in_flight_.Decrement();
       of_.latency_.Observe(std::chrono::duration<double>(clock_.Now() - start_).count());
       (code_ == 200 ? of_.successes_ : of_.CounterOf(code_)).Increment();
     }
