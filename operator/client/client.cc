@@ -56,7 +56,7 @@ ObjectKey KeyOf(const Json& object) {
 
 Result<Json> TreeOf(const Result<JsonDocument>& answer) {
   if (!answer) return Fail(answer.error());
-  return answer->TreeOfResponse();
+  return answer->TreeOfObject();
 }
 
 std::string GroupPath(const std::string& group, const std::string& version) {
