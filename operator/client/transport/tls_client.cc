@@ -124,18 +124,19 @@ struct TlsClient::Material {
 Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& options, const std::string& host) {
   auto material = std::make_unique<Material>();
   material->insecure = options.insecure_skip_tls_verify;
-  if (!options.ca_pem.empty()) {
-    YAD_TRY(std::vector<CertPtr> roots, ReadCertificates(options.ca_pem, "the cluster's CA (certificate-authority)"));
+  if (!options.tls.ca_pem.empty()) {
+    YAD_TRY(std::vector<CertPtr> roots,
+            ReadCertificates(options.tls.ca_pem, "the cluster's CA (certificate-authority)"));
     material->trusted.reset(X509_STORE_new());
     for (const CertPtr& root : roots) X509_STORE_add_cert(material->trusted.get(), root.get());
   }
-  if (options.client_cert_pem.empty() != options.client_key_pem.empty()) {
-    return Fail(Reason::kConfig, options.client_key_pem.empty() ? "a client certificate is given without its key"
-                                                                : "a client key is given without its certificate");
+  if (options.tls.client_cert_pem.empty() != options.tls.client_key_pem.empty()) {
+    return Fail(Reason::kConfig, options.tls.client_key_pem.empty() ? "a client certificate is given without its key"
+                                                                    : "a client key is given without its certificate");
   }
-  if (!options.client_cert_pem.empty()) {
-    YAD_TRY(std::vector<CertPtr> certificates, ReadCertificates(options.client_cert_pem, "the client certificate"));
-    YAD_TRY(KeyPtr key, ReadPrivateKey(options.client_key_pem, "the client key"));
+  if (!options.tls.client_cert_pem.empty()) {
+    YAD_TRY(std::vector<CertPtr> certificates, ReadCertificates(options.tls.client_cert_pem, "the client certificate"));
+    YAD_TRY(KeyPtr key, ReadPrivateKey(options.tls.client_key_pem, "the client key"));
     const bool fits = X509_check_private_key(certificates.front().get(), key.get()) == 1;
     ERR_clear_error();
     if (!fits) return Fail(Reason::kConfig, "the client key does not belong to the client certificate");
