@@ -83,7 +83,7 @@ owner yaml-cpp 'yaml-cpp/' 'operator/client/auth/kubeconfig\.cc|plugin/manifest/
 owner Boost.Beast 'boost/(beast|asio)' 'operator/client/transport/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|plugin/dashboard/http_server\.cc|webhook/server/.*|tests/.*'
 owner OpenSSL 'openssl/' 'operator/client/transport/(base64\.cc|connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/((certificates|server)/.*|admission/acceptance_cache\.cc)|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
-owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
+owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.(h|cc)'
 owner simdjson 'simdjson' 'operator/(json/(json_document|list_text)\.cc|runtime/json_bytes\.h)'
 owner LZ4 'lz4' 'operator/json/packed_bytes\.cc'
 owner CLI11 'CLI/' 'operator/options\.cc|plugin/commands/options\.cc'

@@ -1,9 +1,6 @@
 #include "operator/base/metrics.h"
 
-#include <prometheus/counter.h>
 #include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 #include <unistd.h>
@@ -11,60 +8,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <mutex>
+#include <map>
 #include <sstream>
 #include <system_error>
 
 #include "operator/base/file.h"
+#include "operator/base/synchronized.h"
 
 namespace yad::metrics {
 namespace {
 
-// The metrics of one type, by their names and labels.
-template <typename Metric, typename Handle, auto Build>
-class Families {
- public:
-  template <typename... Args>
-  Handle& Get(prometheus::Registry& registry, const std::string& name, const std::string& help, const Labels& labels,
-              const Args&... args) {
-    Family& family = by_name_[name];
-    if (family.registered == nullptr) family.registered = &Build().Name(name).Help(help).Register(registry);
-    auto found = family.entries.find(labels);
-    if (found == family.entries.end()) {
-      Metric& metric = family.registered->Add(prometheus::Labels(labels.begin(), labels.end()), args...);
-      found = family.entries.try_emplace(labels, metric).first;
-    }
-    return found->second.handle;
-  }
-
-  void Remove(const std::string& name, const Labels& labels) {
-    auto family = by_name_.find(name);
-    if (family == by_name_.end()) return;
-    auto found = family->second.entries.find(labels);
-    if (found == family->second.entries.end()) return;
-    family->second.registered->Remove(found->second.metric);
-    family->second.entries.erase(found);
-  }
-
- private:
-  struct Entry {
-    explicit Entry(Metric& made) : metric(&made), handle(made) {}
-    Metric* metric;
-    Handle handle;
-  };
-  struct Family {
-    prometheus::Family<Metric>* registered = nullptr;
-    std::map<Labels, Entry> entries;  // a std::map, because references to the handles must stay valid
-  };
-  std::map<std::string, Family> by_name_;
-};
-
 struct State {
-  std::mutex mutex;
-  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Throw};
-  Families<prometheus::Counter, Counter, prometheus::BuildCounter> counters;
-  Families<prometheus::Gauge, Gauge, prometheus::BuildGauge> gauges;
-  Families<prometheus::Histogram, Histogram, prometheus::BuildHistogram> histograms;
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+  // The families that Remove can find. The registry has no search by name.
+  Synchronized<std::map<std::string, prometheus::Family<Gauge>*>> gauges;
 };
 
 // Never destroyed, because threads may still update metrics while the process exits.
@@ -116,40 +73,26 @@ void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
 
 }  // namespace
 
-void Counter::Increment(double by) { metric_.Increment(by); }
-double Counter::Value() const { return metric_.Value(); }
-
-void Gauge::Set(double value) { metric_.Set(value); }
-void Gauge::Add(double by) { metric_.Increment(by); }
-double Gauge::Value() const { return metric_.Value(); }
-
-void Histogram::Observe(double value) { metric_.Observe(value); }
-
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels) noexcept {
-  State& state = Global();
-  std::lock_guard lock(state.mutex);
-  return state.counters.Get(state.registry, name, help, labels);
+  return prometheus::BuildCounter().Name(name).Help(help).Register(Global().registry).Add(labels);
 }
 
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels) noexcept {
-  State& state = Global();
-  std::lock_guard lock(state.mutex);
-  return state.gauges.Get(state.registry, name, help, labels);
+  auto& family = prometheus::BuildGauge().Name(name).Help(help).Register(Global().registry);
+  Global().gauges.With([&](auto& gauges) { gauges.try_emplace(name, &family); });
+  return family.Add(labels);
 }
 
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept {
-  State& state = Global();
-  std::lock_guard lock(state.mutex);
-  return state.histograms.Get(state.registry, name, help, labels, buckets);
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(Global().registry).Add(labels, buckets);
 }
 
 void Remove(const std::string& name, const Labels& labels) {
-  State& state = Global();
-  std::lock_guard lock(state.mutex);
-  state.counters.Remove(name, labels);
-  state.gauges.Remove(name, labels);
-  state.histograms.Remove(name, labels);
+  Global().gauges.With([&](const auto& gauges) {
+    const auto family = gauges.find(name);
+    if (family != gauges.end() && family->second->Has(labels)) family->second->Remove(&family->second->Add(labels));
+  });
 }
 
 std::string Render() {

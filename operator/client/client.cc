@@ -56,7 +56,7 @@ ObjectKey KeyOf(const Json& object) {
 
 Result<Json> TreeOf(const Result<JsonDocument>& answer) {
   if (!answer) return Fail(answer.error());
-  return answer->TreeOfResponse();
+  return answer->TreeOfObject();
 }
 
 std::string GroupPath(const std::string& group, const std::string& version) {
@@ -98,30 +98,18 @@ std::string ResourcePath(const ResourceType& type, const std::string& ns, const 
 }
 
 struct Client::Impl {
-  Impl(std::shared_ptr<HttpTransport> the_transport, ClientOptions the_options, Clock& the_clock)
-      : transport(std::move(the_transport)),
-        options(std::move(the_options)),
-        clock(the_clock),
-        limiter(options.qps, options.burst, the_clock) {}
-
-  // The condition and the options of a request that writes.
-  struct Write {
-    const std::function<bool()>& allowed;  // empty: writes are always allowed
-    const WriteOptions& options;
-  };
-
   // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, requests a new credential
   // and calls `attempt` once more. `head_of` returns the status and the headers of a response.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
-                const Write* write = nullptr) {
+                const WriteOptions* write = nullptr) {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
-      const bool skips_rate_limit = write != nullptr && write->options.skips_rate_limit;
-      if (skips_rate_limit ? stop.stop_requested() : !limiter.Acquire(stop))
+      const bool skips_rate_limit = write != nullptr && write->skips_rate_limit;
+      if (skips_rate_limit ? stop.stop_requested() : !limiter->Acquire(stop))
         return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
-      if (skips_rate_limit) limiter.Take(1);
+      if (skips_rate_limit) limiter->Take(1);
       if (options.authorization) {
         YAD_TRY(std::string authorization, options.authorization(stop));
         if (authorization.empty()) {
@@ -130,13 +118,14 @@ struct Client::Impl {
           request.headers["Authorization"] = std::move(authorization);
         }
       }
-      if (write != nullptr && write->allowed && !write->allowed()) {
+      const bool guarded = write != nullptr && may_write;
+      if (guarded && !may_write()) {
         return Fail(Reason::kCancelled,
                     Describe(request) + ": cancelled, because this process no longer holds the lease");
       }
       // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
       // before the lease is released.
-      if (write != nullptr && write->allowed) {
+      if (guarded) {
         request.grace_after_stop = kWriteGrace;
         request.may_send = write->allowed;
       }
@@ -151,8 +140,8 @@ struct Client::Impl {
       }
       if (const auto warning = head->headers.find("warning"); warning != head->headers.end()) {
         for (std::string& text : WarningTexts(warning->second)) {
-          if (write != nullptr && write->options.warnings != nullptr) {
-            write->options.warnings->push_back(std::move(text));
+          if (write != nullptr && write->warnings != nullptr) {
+            write->warnings->push_back(std::move(text));
           } else if (options.on_warning) {
             options.on_warning(text);
           }
@@ -163,7 +152,7 @@ struct Client::Impl {
   }
 
   // Fails with kInvalid if the body is too long, and with the server's error if the status is not 2xx.
-  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
+  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const WriteOptions* write = nullptr) {
     if (request.body.size() > kMaxBody) {
       return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
                                         " bytes of JSON, and the apiserver accepts at most " +
@@ -179,7 +168,8 @@ struct Client::Impl {
     return response;
   }
 
-  Result<JsonDocument> SendForDocument(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
+  Result<JsonDocument> SendForDocument(HttpRequest request, const std::stop_token& stop,
+                                       const WriteOptions* write = nullptr) {
     const std::string what = Describe(request);
     YAD_TRY(const HttpResponse response, Send(std::move(request), stop, write));
     Result<JsonDocument> body = JsonDocument::Parse(response.body);
@@ -190,16 +180,16 @@ struct Client::Impl {
     return body;
   }
 
-  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
-    return TreeOf(SendForDocument(std::move(request), stop, write));
+  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop) {
+    return TreeOf(SendForDocument(std::move(request), stop));
   }
 
   // Sends a request that writes the object or the patch in `body`.
   Result<JsonDocument> SendWrite(const char* method, std::string path, const char* content_type, std::string body,
-                                 const Write& write, const std::stop_token& stop) {
+                                 const WriteOptions& write, const std::stop_token& stop) {
     Query query;
     query.AddIfSet("fieldManager", options.field_manager);
-    if (write.options.dry_run) query.Add("dryRun", "All");
+    if (write.dry_run) query.Add("dryRun", "All");
     HttpRequest request{.method = method,
                         .path = std::move(path) + query.text(),
                         .headers = {{"Content-Type", content_type}},
@@ -207,20 +197,23 @@ struct Client::Impl {
     return SendForDocument(std::move(request), stop, &write);
   }
 
+  Clock& clock;
+  std::shared_ptr<RateLimiter> limiter;
   std::shared_ptr<HttpTransport> transport;
   ClientOptions options;
-  Clock& clock;
-  RateLimiter limiter;
+  std::function<bool()> may_write = {};  // empty: writes are always allowed
 };
 
 Client::Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock)
-    : Client(std::make_shared<Impl>(std::move(transport), std::move(options), clock), nullptr) {}
-Client::Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write)
-    : impl_(std::move(impl)), may_write_(std::move(may_write)) {}
+    : impl_(new Impl{clock, std::make_shared<RateLimiter>(options.qps, options.burst, clock), std::move(transport),
+                     std::move(options)}) {}
 Client::~Client() = default;
 
 std::unique_ptr<Client> Client::WithWriteGuard(std::function<bool()> allowed) const {
-  return std::unique_ptr<Client>(new Client(impl_, std::move(allowed)));
+  auto client = std::make_unique<Client>(impl_->transport, impl_->options, impl_->clock);
+  client->impl_->limiter = impl_->limiter;
+  client->impl_->may_write = std::move(allowed);
+  return client;
 }
 
 std::unique_ptr<Client> Client::WithoutLimit(std::chrono::milliseconds timeout) const {
@@ -347,9 +340,7 @@ Result<Json> Client::UpdateWithText(const ResourceType& type, const Json& object
   std::string body = DumpJsonAsGo(object);
   body.pop_back();
   body += ",\"" + std::string(member) + "\":" + std::string(text) + "}";
-  const WriteOptions options;
-  return TreeOf(impl_->SendWrite("PUT", ResourcePath(type, key.ns, key.name), kJson, std::move(body),
-                                 {may_write_, options}, stop));
+  return TreeOf(impl_->SendWrite("PUT", ResourcePath(type, key.ns, key.name), kJson, std::move(body), {}, stop));
 }
 
 Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
@@ -364,7 +355,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
   YAD_TRY_VOID(nameless ? Status() : CheckKey(type, key));
   std::string path =
       options.subresource.empty() ? ResourcePath(type, ns) : ResourcePath(type, ns, key.name, options.subresource);
-  return impl_->SendWrite("POST", std::move(path), kJson, DumpJsonAsGo(object), {may_write_, options}, stop);
+  return impl_->SendWrite("POST", std::move(path), kJson, DumpJsonAsGo(object), options, stop);
 }
 
 Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
@@ -372,14 +363,14 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
   const ObjectKey key = KeyOf(object);
   YAD_TRY_VOID(CheckKey(type, key));
   return impl_->SendWrite("PUT", ResourcePath(type, key.ns, key.name, options.subresource), kJson, DumpJsonAsGo(object),
-                          {may_write_, options}, stop);
+                          options, stop);
 }
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                            const WriteOptions& options, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
   return TreeOf(impl_->SendWrite("PATCH", ResourcePath(type, key.ns, key.name, options.subresource),
-                                 ContentType(patch_type), DumpJson(patch), {may_write_, options}, stop));
+                                 ContentType(patch_type), DumpJson(patch), options, stop));
 }
 
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
@@ -394,8 +385,7 @@ Status Client::Delete(const ResourceType& type, const ObjectKey& key, const Dele
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Content-Type", kJson}},
                       .body = DumpJson(body)};
-  const WriteOptions write_options{.skips_rate_limit = options.skips_rate_limit};
-  const Impl::Write write{may_write_, write_options};
+  const WriteOptions write{.skips_rate_limit = options.skips_rate_limit};
   YAD_TRY_VOID(impl_->Send(std::move(request), stop, &write));
   return {};
 }

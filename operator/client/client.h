@@ -169,9 +169,7 @@ class Client {
 
  private:
   struct Impl;
-  explicit Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write);
-  const std::shared_ptr<Impl> impl_;
-  const std::function<bool()> may_write_;  // empty: writes are always allowed
+  const std::unique_ptr<Impl> impl_;
 };
 
 // Returns a percent-encoded path such as "/apis/apps/v1/namespaces/ns/deployments/name". Empty arguments are omitted.

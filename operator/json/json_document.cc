@@ -11,22 +11,8 @@
 namespace yad {
 namespace {
 
-// The position of a value in a response of the apiserver. managedFields is dropped only if it is a member of an
-// object's metadata.
-enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
-
-Place Below(Place place, std::string_view key) {
-  switch (place) {
-    case Place::kRoot:
-      if (key == "items") return Place::kItems;
-      if (key == "object") return Place::kObject;
-      [[fallthrough]];
-    case Place::kObject:
-      return key == "metadata" ? Place::kMetadata : Place::kElsewhere;
-    default:
-      return Place::kElsewhere;
-  }
-}
+// The position of a value in an object of the apiserver. managedFields is dropped only from the object's metadata.
+enum class Place { kElsewhere, kObject, kMetadata };
 
 Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPart> parts) {
   using Type = simdjson::dom::element_type;
@@ -37,7 +23,9 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
         if (place == Place::kMetadata && key == kManagedFields) continue;
         const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.key == key; });
         if (part == parts.end() && !parts.empty()) continue;
-        object[std::string(key)] = MakeTree(member, Below(place, key), parts.empty() ? parts : std::span(part->below));
+        const bool is_metadata = place == Place::kObject && key == "metadata";
+        object[std::string(key)] = MakeTree(member, is_metadata ? Place::kMetadata : Place::kElsewhere,
+                                            parts.empty() ? parts : std::span(part->below));
       }
       return object;
     }
@@ -45,9 +33,7 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
       const simdjson::dom::array elements(value);
       Json array = Json::array();
       array.get_ref<Json::array_t&>().reserve(elements.size());
-      for (const auto element : elements) {
-        array.push_back(MakeTree(element, place == Place::kItems ? Place::kObject : Place::kElsewhere, parts));
-      }
+      for (const auto element : elements) array.push_back(MakeTree(element, Place::kElsewhere, parts));
       return array;
     }
     case Type::STRING:
@@ -210,8 +196,6 @@ bool JsonDocument::Enter(std::string_view key) {
 }
 
 Json JsonDocument::Tree() const { return MakeTree(state_->value, Place::kElsewhere, {}); }
-
-Json JsonDocument::TreeOfResponse() const { return MakeTree(state_->value, Place::kRoot, {}); }
 
 Json JsonDocument::TreeOfObject(const JsonParts& parts) const { return MakeTree(state_->value, Place::kObject, parts); }
 

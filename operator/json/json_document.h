@@ -55,11 +55,9 @@ class JsonDocument {
   bool Enter(std::string_view key);
 
   Json Tree() const;
-  // Converts a response of the apiserver (an object, a list or a watch event) to a tree. Drops metadata.managedFields,
-  // which are often half of the response. A later PUT without managedFields does not remove them.
-  Json TreeOfResponse() const;
-  // Converts an object to a tree, without managedFields. `parts` selects the members to convert. If `parts` is empty,
-  // converts all members.
+  // Converts an object of the apiserver to a tree, without metadata.managedFields, which are often half of the object.
+  // (A later PUT without managedFields does not remove them.) `parts` selects the members to convert. If `parts` is
+  // empty, converts all members.
   Json TreeOfObject(const JsonParts& parts = {}) const;
 
  private:

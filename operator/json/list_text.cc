@@ -42,7 +42,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<JsonDocument> parsed = JsonDocument::Parse(around);
   if (!parsed) return reject("is " + parsed.error().message);
-  const Json members = parsed->TreeOfResponse();
+  const Json members = parsed->Tree();
   // "items" may be null, because Go writes null for an empty slice. But it must exist, because a response that is not a
   // list must not count as an empty list.
   const Json* found = Find(members, {"items"});

@@ -38,7 +38,7 @@ void Outbox::Add(std::string message) {
   std::lock_guard lock(mutex_);
   bytes_ += message.size();
   messages_.push_back({std::move(message), clock_.Now(), ++last_number_});
-  waiting_.Add(1);
+  waiting_.Increment();
   for (; bytes_ > options_.max_bytes; ++dropped_unlogged_) DropOldest();
   added_.notify_all();
 }
@@ -46,7 +46,7 @@ void Outbox::Add(std::string message) {
 void Outbox::RemoveOldest() {
   bytes_ -= messages_.front().text.size();
   messages_.pop_front();
-  waiting_.Add(-1);
+  waiting_.Decrement();
 }
 
 void Outbox::DropOldest() {

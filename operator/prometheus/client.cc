@@ -34,32 +34,20 @@ Result<std::unique_ptr<PrometheusClient>> PrometheusClient::Make(const ServiceOp
   return std::make_unique<PrometheusClient>(std::move(server));
 }
 
-Status PrometheusClient::Enter(SteadyTime deadline, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  if (!clock_.WaitUntil(left_, lock, stop, deadline, [&] { return in_flight_ < kMaxQueries; })) {
-    if (stop.stop_requested()) return Fail(Reason::kCancelled, "the query of Prometheus was cancelled");
+Result<std::optional<double>> PrometheusClient::Query(const std::string& promql, WallTime at, std::stop_token stop) {
+  // HttpRequest::timeout starts again with each byte of the response. This timer limits the whole request, even if the
+  // server sends one byte at a time.
+  const SteadyTime deadline = clock_.Now() + kTimeout;
+  StopTimer timer(clock_);
+  const std::stop_token end = timer.Begin(deadline, stop);
+  const ByteBudget::Lease slot = slots_.Take(1, end);
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the query of Prometheus was cancelled");
+  if (end.stop_requested()) {
     return Fail(Reason::kTransport, "no query could be sent for " + kSeconds +
                                         ", because Prometheus did not respond to " + std::to_string(kMaxQueries) +
                                         " other queries");
   }
-  ++in_flight_;
-  return {};
-}
-
-void PrometheusClient::Leave() {
-  std::lock_guard lock(mutex_);
-  --in_flight_;
-  left_.notify_one();
-}
-
-Result<std::optional<double>> PrometheusClient::Query(const std::string& promql, WallTime at, std::stop_token stop) {
-  const SteadyTime deadline = clock_.Now() + kTimeout;
-  YAD_TRY_VOID(Enter(deadline, stop));
-  const std::shared_ptr<void> leave(nullptr, [this](void*) { Leave(); });
-  // HttpRequest::timeout starts again with each byte of the response. This timer limits the whole request, even if the
-  // server sends one byte at a time.
-  StopTimer timer(clock_);
-  const Result<HttpResponse> response = server_->Send(MakeRequest(promql, at), timer.Begin(deadline, stop));
+  const Result<HttpResponse> response = server_->Send(MakeRequest(promql, at), end);
   if (response) return ParsePrometheusAnswer(*response);
   const Error& error = response.error();
   if (error.reason == Reason::kTooLarge) {

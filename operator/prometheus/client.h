@@ -3,15 +3,14 @@
 #define OPERATOR_PROMETHEUS_CLIENT_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 
+#include "operator/base/byte_budget.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/auth/service_client.h"
@@ -46,15 +45,9 @@ class PrometheusClient {
   Status CheckQuery(const std::string& promql, std::stop_token stop = {});
 
  private:
-  // Waits until fewer than kMaxQueries queries are in flight, then adds one to in_flight_.
-  Status Enter(SteadyTime deadline, const std::stop_token& stop);
-  void Leave();
-
   const std::unique_ptr<ServiceClient> server_;
   Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable_any left_;
-  int in_flight_ = 0;
+  ByteBudget slots_{kMaxQueries};  // one for each query that is in flight
 };
 
 }  // namespace yad

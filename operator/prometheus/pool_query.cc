@@ -1,6 +1,7 @@
 #include "operator/prometheus/pool_query.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 
 namespace yad {
 namespace {
@@ -10,14 +11,7 @@ bool IsNameByte(char c) {
 }
 
 std::string Replace(std::string_view query, const std::string& text) {
-  std::string out;
-  for (;;) {
-    const std::size_t at = query.find(kPoolVariable);
-    out += query.substr(0, at);
-    if (at == std::string_view::npos) return out;
-    out += text;
-    query.remove_prefix(at + kPoolVariable.size());
-  }
+  return boost::replace_all_copy(std::string(query), kPoolVariable, text);
 }
 
 }  // namespace

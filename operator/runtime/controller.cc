@@ -128,11 +128,11 @@ struct Controller::Impl {
 
   void Work(const std::stop_token& stop) {
     while (std::optional<Request> request = queue.Get(stop)) {
-      metrics.active_workers.Add(1);
+      metrics.active_workers.Increment();
       const SteadyTime start = clock.Now();
       Result<ReconcileResult> result = CatchExceptions([&] { return reconcile(*request, stop); });
       metrics.seconds_taken.Observe(std::chrono::duration<double>(clock.Now() - start).count());
-      metrics.active_workers.Add(-1);
+      metrics.active_workers.Decrement();
       HandleResult(*request, result, stop);
       queue.Done(*request);
     }

@@ -123,11 +123,11 @@ class BeastTransport : public HttpTransport {
  public:
   explicit BeastTransport(const TransportOptions& options)
       : address_(ParseServer(options.server)), tls_(asio::ssl::context::tls_client) {
-    tls_.add_certificate_authority(asio::buffer(options.ca_pem));
+    tls_.add_certificate_authority(asio::buffer(options.tls.ca_pem));
     tls_.set_verify_mode(asio::ssl::verify_peer);
-    if (options.client_cert_pem.empty()) return;
-    tls_.use_certificate_chain(asio::buffer(options.client_cert_pem));
-    tls_.use_private_key(asio::buffer(options.client_key_pem), asio::ssl::context::pem);
+    if (options.tls.client_cert_pem.empty()) return;
+    tls_.use_certificate_chain(asio::buffer(options.tls.client_cert_pem));
+    tls_.use_private_key(asio::buffer(options.tls.client_key_pem), asio::ssl::context::pem);
   }
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token) override {

@@ -12,7 +12,7 @@ namespace yad::bench {
 
 // Each concurrent request has its own connection. Idle connections are reused.
 // - Send ignores the timeout and the stop token. Reads of a stream end soon after a stop request.
-// - The options are `server`, `ca_pem`, `client_cert_pem` and `client_key_pem`. All other options are ignored.
+// - The options are `server` and `tls`. All other options are ignored.
 //
 // Throws boost::system::system_error if an option is wrong.
 std::shared_ptr<HttpTransport> MakeBareTransport(const TransportOptions& options);

@@ -25,9 +25,7 @@ testing::ControlPlaneOptions Plane(bool audit, bool controllers) {
 TransportOptions AdminTransport(const ClusterConfig& config) {
   TransportOptions options;
   options.server = config.server;
-  options.ca_pem = config.ca_pem;
-  options.client_cert_pem = config.client_cert_pem;
-  options.client_key_pem = config.client_key_pem;
+  options.tls = config.tls;
   return options;
 }
 

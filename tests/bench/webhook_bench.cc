@@ -112,7 +112,7 @@ void Webhook(Bench& bench) {
   const auto client_of = [&](int port) {
     TransportOptions options;
     options.server = "https://localhost:" + std::to_string(port);
-    options.ca_pem = setup.ca_pem();
+    options.tls.ca_pem = setup.ca_pem();
     return MakeBareTransport(options);
   };
   // The input of the validating webhook is the output of the mutating webhook.

@@ -118,7 +118,7 @@ class ClusterCertificatesTest : public ClusterTest {
     ClusterConfig config;
     config.server = "https://127.0.0.1:" + std::to_string(ports_[i]);
     config.tls_server_name = std::string(kService) + "." + ns() + ".svc";
-    config.ca_pem = Bundle(kValidatingType, i);
+    config.tls.ca_pem = Bundle(kValidatingType, i);
     const auto client = MakeClient(config, {});
     if (!client) return client.error().ToString();
     const Result<std::string> answer = (*client)->GetRaw("/");

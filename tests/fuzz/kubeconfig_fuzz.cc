@@ -18,12 +18,12 @@ void Kubeconfig(const std::string& text) {
     return;
   }
   YAD_CHECK(config->server == twice->server && config->ns == twice->ns && config->token == twice->token &&
-                config->ca_pem == twice->ca_pem && config->exec.has_value() == twice->exec.has_value(),
+                config->tls.ca_pem == twice->tls.ca_pem && config->exec.has_value() == twice->exec.has_value(),
             config->source);
   YAD_CHECK(config->server.find("://") != std::string::npos, config->server);
   YAD_CHECK(!config->ns.empty() && !config->source.empty(), config->source);
   YAD_CHECK(config->token.find_first_of("\r\n") == std::string::npos, "a header could be forged");
-  YAD_CHECK(!config->insecure_skip_tls_verify || config->ca_pem.empty(), "the CA would be ignored silently");
+  YAD_CHECK(!config->insecure_skip_tls_verify || config->tls.ca_pem.empty(), "the CA would be ignored silently");
   if (config->exec) YAD_CHECK(!config->exec->command.empty(), config->source);
 }
 

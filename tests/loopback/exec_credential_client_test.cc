@@ -77,7 +77,7 @@ TEST_F(ExecCredentialClientTest, PluginGetsArgumentsEnvironmentAndInfoAndRunsOnc
   config_.exec->args = {"a b", "$HOME"};
   config_.exec->env = {{"EXTRA", "e"}};
   config_.exec->provide_cluster_info = true;
-  config_.ca_pem = "CA";
+  config_.tls.ca_pem = "CA";
   WritePlugin(
       "printf '%s' \"$1|$2|$EXTRA\" > " + Path("seen") + "\nprintf '%s' \"$KUBERNETES_EXEC_INFO\" > " + Path("info") +
       "\necho '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":"
@@ -203,13 +203,13 @@ TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndUpdated) {
   ExecCredentialSource source(config_, clock_);
   TransportOptions transport_options;
   transport_options.server = server.url();
-  RenewingTransport transport(
-      transport_options, [&](const std::stop_token&) -> Result<std::shared_ptr<const TlsMaterial>> {
-        const Result<ExecCredential> credential = source.Get();
-        if (!credential) return Fail(credential.error());
-        return std::make_shared<const TlsMaterial>(
-            TlsMaterial{ca.cert_pem(), credential->client_cert_pem, credential->client_key_pem});
-      });
+  transport_options.tls.ca_pem = ca.cert_pem();
+  RenewingTransport transport(transport_options, {}, [&](const std::stop_token&, TlsMaterial& material) -> Status {
+    YAD_TRY(const ExecCredential credential, source.Get());
+    material.client_cert_pem = credential.client_cert_pem;
+    material.client_key_pem = credential.client_key_pem;
+    return {};
+  });
   const HttpRequest request{.method = "GET", .path = "/", .headers = {}, .body = {}};
   const auto subject = [&] {
     const auto response = transport.Send(request, {});

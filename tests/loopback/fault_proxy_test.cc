@@ -48,7 +48,7 @@ class FaultProxyTest : public ::testing::Test {
   std::shared_ptr<HttpTransport> Transport() {
     TransportOptions options;
     options.server = proxy_->url();
-    options.ca_pem = proxy_->ca_pem();
+    options.tls.ca_pem = proxy_->ca_pem();
     return *MakeTransport(options);
   }
   // Appends all bytes of a watch to `text`. Returns the error that ended the watch, or "".

@@ -28,15 +28,12 @@ class TlsRenewalTest : public ::testing::Test {
                                                const TlsMaterial& initial) {
     TransportOptions options;
     options.server = server;
-    reader_ = std::make_shared<TlsMaterialReader>(files, initial, clock_);
-    return std::make_unique<RenewingTransport>(
-        options, [reader = reader_](const std::stop_token&) { return reader->Get(); },
-        [reader = reader_] { reader->Invalidate(); });
+    options.tls = initial;
+    return std::make_unique<RenewingTransport>(std::move(options), files, nullptr, clock_);
   }
 
   const std::string folder_ = ::testing::TempDir() + "/tls_renewal_" + std::to_string(getpid());
   FakeClock clock_;
-  std::shared_ptr<TlsMaterialReader> reader_;
 };
 
 TEST_F(TlsRenewalTest, NewCaIsReadAfterTheFirstFailedHandshake) {

@@ -62,7 +62,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
   TransportOptions For(const TestServer& server) {
     TransportOptions options;
     options.server = server.url();
-    options.ca_pem = ca_.cert_pem();
+    options.tls.ca_pem = ca_.cert_pem();
     return options;
   }
   static std::shared_ptr<HttpTransport> Make(const TransportOptions& options) {

@@ -15,7 +15,7 @@ TEST_P(TransportTlsTest, ServerOfAnotherCaIsRejected) {
   TestCa other("other-ca");
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
-  options.ca_pem = other.cert_pem();
+  options.tls.ca_pem = other.cert_pem();
   EXPECT_THAT(Failure(options), AllOf(HasSubstr(server.url()), HasSubstr("signed by an unknown authority"),
                                       HasSubstr("cluster-ca"), HasSubstr("certificate-authority")));
   EXPECT_TRUE(server.requests().empty());
@@ -25,7 +25,7 @@ TEST_P(TransportTlsTest, CaOfTheSameNameWithAnotherKeyIsRejected) {
   TestCa other("cluster-ca");
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
-  options.ca_pem = other.cert_pem();
+  options.tls.ca_pem = other.cert_pem();
   EXPECT_THAT(Failure(options), HasSubstr("signed by an unknown authority"));
 }
 
@@ -40,10 +40,10 @@ TEST_P(TransportTlsTest, CasOfTheSystemAreNotTrustedIfACaIsConfigured) {
   TestCa other("other-ca");
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
-  options.ca_pem.clear();
+  options.tls.ca_pem.clear();
   const Result<HttpResponse> by_system = Make(options)->Send(Get("/"), {});
   EXPECT_TRUE(by_system) << "SSL_CERT_FILE has no effect, so the test is useless: " << by_system.error().ToString();
-  options.ca_pem = other.cert_pem();
+  options.tls.ca_pem = other.cert_pem();
   EXPECT_THAT(Failure(options), HasSubstr("signed by an unknown authority"));
   unsetenv("SSL_CERT_FILE");
 }
@@ -51,7 +51,7 @@ TEST_P(TransportTlsTest, CasOfTheSystemAreNotTrustedIfACaIsConfigured) {
 TEST_P(TransportTlsTest, OnlyCasOfTheSystemAreTrustedWithoutAConfiguredCa) {
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
-  options.ca_pem.clear();
+  options.tls.ca_pem.clear();
   EXPECT_THAT(Failure(options),
               AllOf(HasSubstr("unknown authority"), HasSubstr("no certificate-authority is configured")));
 }
@@ -120,7 +120,7 @@ TEST_P(TransportTlsTest, ServerWithoutTls12IsRejected) {
 TEST_P(TransportTlsTest, InsecureModeAcceptsAnyCertificate) {
   TestServer server(Tls({.alt_names = "DNS:kube.example", .valid_from_days = -10, .valid_to_days = -1}), AnswerOk);
   TransportOptions options = For(server);
-  options.ca_pem.clear();
+  options.tls.ca_pem.clear();
   options.insecure_skip_tls_verify = true;
   const Result<HttpResponse> response = Make(options)->Send(Get("/"), {});
   EXPECT_TRUE(response) << response.error().ToString();
@@ -132,13 +132,13 @@ TEST_P(TransportTlsTest, ClientCertificateIsPresented) {
   TestServer server(tls, AnswerOk);
   const auto identity = ca_.Issue({.common_name = "system:admin"});
   TransportOptions options = For(server);
-  options.client_cert_pem = identity.cert_pem;
-  options.client_key_pem = identity.key_pem;
+  options.tls.client_cert_pem = identity.cert_pem;
+  options.tls.client_key_pem = identity.key_pem;
   const Result<HttpResponse> response = Make(options)->Send(Get("/"), {});
   ASSERT_TRUE(response) << response.error().ToString();
   EXPECT_EQ(server.requests().front().client_subject, "system:admin");
-  options.client_cert_pem.clear();
-  options.client_key_pem.clear();
+  options.tls.client_cert_pem.clear();
+  options.tls.client_key_pem.clear();
   Failure(options);
 }
 
@@ -153,20 +153,20 @@ TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatNameThem)
   };
   TransportOptions options;
   options.server = "https://127.0.0.1:1";
-  options.ca_pem = "garbage";
+  options.tls.ca_pem = "garbage";
   EXPECT_THAT(message(options), HasSubstr("certificate-authority) contains no certificate"));
-  options.ca_pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  options.tls.ca_pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   EXPECT_THAT(message(options), HasSubstr("certificate-authority) cannot be read"));
-  options.ca_pem = ca_.cert_pem();
-  options.client_cert_pem = a.cert_pem;
+  options.tls.ca_pem = ca_.cert_pem();
+  options.tls.client_cert_pem = a.cert_pem;
   EXPECT_THAT(message(options), HasSubstr("without its key"));
-  options.client_key_pem = b.key_pem;
+  options.tls.client_key_pem = b.key_pem;
   EXPECT_THAT(message(options), HasSubstr("does not belong"));
-  options.client_key_pem = "garbage";
+  options.tls.client_key_pem = "garbage";
   EXPECT_THAT(message(options), HasSubstr("client key is not a PEM private key"));
-  options.client_key_pem = testing::EncryptedKeyPem();
+  options.tls.client_key_pem = testing::EncryptedKeyPem();
   EXPECT_THAT(message(options), HasSubstr("passphrase"));
-  options.client_key_pem = a.key_pem;
+  options.tls.client_key_pem = a.key_pem;
   EXPECT_EQ(message(options), "no failure");
   for (const char* server :
        {"", "127.0.0.1:6443", "ftp://host", "https://", "https://user:secret@host", "https://a b"}) {

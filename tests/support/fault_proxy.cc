@@ -446,7 +446,7 @@ const std::string& FaultProxy::ca_pem() const { return impl_->ca.cert_pem(); }
 std::unique_ptr<FaultProxy> MakeProxy(const std::string& kubeconfig, FaultProxy::Hook hook) {
   const Result<ClusterConfig> config = LoadClusterConfig(kubeconfig);
   if (!config) throw TestFailure(kubeconfig + ": " + config.error().ToString());
-  return std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
+  return std::make_unique<FaultProxy>(config->server, config->tls.ca_pem, std::move(hook));
 }
 
 std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeconfig, const std::string& path) {

@@ -76,11 +76,11 @@ class WebhookMetrics {
   // time since `arrived`, so it includes the time for which the call waited for a thread.
   HttpsReply Measure(Clock& clock, SteadyTime arrived, const std::function<HttpsReply()>& review) const {
     const auto done = [&](int code) {
-      in_flight_.Add(-1);
+      in_flight_.Decrement();
       latency_.Observe(std::chrono::duration<double>(clock.Now() - arrived).count());
       CounterOf(code).Increment();
     };
-    in_flight_.Add(1);
+    in_flight_.Increment();
     try {
       HttpsReply reply = review();
       done(reply.status);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "operator/client/transport/tls_material.h"
+#include "operator/client/transport/transport_options.h"
 
 namespace yad {
 
@@ -20,19 +20,12 @@ struct ExecCredentialPlugin {
   bool provide_cluster_info = false;
 };
 
-struct ClusterConfig {
-  std::string server;  // "https://host:port[/prefix]"
-  std::string tls_server_name;
-  bool insecure_skip_tls_verify = false;
-  std::string ca_pem;           // empty: the system's CAs
-  std::string client_cert_pem;  // may be empty
-  std::string client_key_pem;
-  TlsFiles tls_files;      // the files of ca_pem, client_cert_pem and client_key_pem; a changed file is read again
+struct ClusterConfig : TransportOptions {
+  TlsFiles tls_files;      // the files of `tls`; a changed file is read again
   std::string token;       // static bearer token
   std::string token_file;  // read again when it changes; takes precedence over `token`
   std::string username, password;
   std::optional<ExecCredentialPlugin> exec;
-  std::string proxy_url;
   std::string ns = "default";
   std::string context;  // the context in the kubeconfig; "": the pod's service account is used
   std::string source;   // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"

@@ -51,27 +51,43 @@ Result<ClusterConfig> LoadList(const std::string& list, const std::string& conte
   return ConfigFromKubeconfig(files, context);
 }
 
-RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredentialSource> plugin,
-                                                  std::shared_ptr<TlsMaterialReader> files) {
-  return [plugin = std::move(plugin),
-          files = std::move(files)](const std::stop_token& stop) -> Result<std::shared_ptr<const TlsMaterial>> {
+RenewingTransport::SetIdentity IdentityOf(std::shared_ptr<ExecCredentialSource> plugin) {
+  if (plugin == nullptr) return nullptr;
+  return [plugin = std::move(plugin)](const std::stop_token& stop, TlsMaterial& material) -> Status {
     YAD_TRY(ExecCredential credential, plugin->Get(stop));
-    std::shared_ptr<const TlsMaterial> material = files->Get();
-    if (credential.client_cert_pem.empty()) return material;
-    return std::make_shared<const TlsMaterial>(TlsMaterial{.ca_pem = material->ca_pem,
-                                                           .client_cert_pem = std::move(credential.client_cert_pem),
-                                                           .client_key_pem = std::move(credential.client_key_pem)});
+    if (credential.client_cert_pem.empty()) return {};
+    material.client_cert_pem = std::move(credential.client_cert_pem);
+    material.client_key_pem = std::move(credential.client_key_pem);
+    return {};
   };
 }
 
-// Makes the client read the certificate files again after a 401. The server may have rejected the client certificate
-// because the CA that signed it has changed.
-void RereadAfterRejection(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
-  if (paths.client_cert.empty()) return;
-  options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
-    files->Invalidate();
-    if (others) others();
+// Sets how the client authenticates, except for its certificate. `plugin` may be null.
+Status SetAuthorization(const ClusterConfig& config, const std::shared_ptr<ExecCredentialSource>& plugin,
+                        ClientOptions& options) {
+  const auto always = [](std::string header) {
+    return [header = std::move(header)](const std::stop_token&) -> Result<std::string> { return header; };
   };
+  if (plugin != nullptr) {
+    options.authorization = [plugin](const std::stop_token& stop) -> Result<std::string> {
+      YAD_TRY(ExecCredential credential, plugin->Get(stop));
+      return credential.token.empty() ? "" : "Bearer " + credential.token;
+    };
+    options.on_unauthorized = [plugin] { plugin->Invalidate(); };
+  } else if (!config.token_file.empty()) {
+    auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
+    YAD_TRY_VOID(file->Get());
+    options.authorization = [file](const std::stop_token&) -> Result<std::string> {
+      YAD_TRY(std::string token, file->Get());
+      return "Bearer " + token;
+    };
+    options.on_unauthorized = [file] { file->Invalidate(); };
+  } else if (!config.token.empty()) {
+    options.authorization = always("Bearer " + config.token);
+  } else if (!config.username.empty()) {
+    options.authorization = always("Basic " + Base64Encode(config.username + ":" + config.password));
+  }
+  return {};
 }
 
 }  // namespace
@@ -117,65 +133,32 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
   config.tls_files.ca = directory + "/ca.crt";
   Result<std::string> ca = ReadNonEmptyFile(config.tls_files.ca);
   if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
-  config.ca_pem = std::move(*ca);
+  config.tls.ca_pem = std::move(*ca);
   const Result<std::string> ns = ReadSmallFile(directory + "/namespace");
   if (ns && !Trim(*ns).empty()) config.ns = Trim(*ns);
   return config;
 }
 
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options) {
-  TransportOptions transport_options;
-  transport_options.server = config.server;
-  transport_options.tls_server_name = config.tls_server_name;
-  transport_options.insecure_skip_tls_verify = config.insecure_skip_tls_verify;
-  transport_options.proxy_url = config.proxy_url;
-  const auto files = std::make_shared<TlsMaterialReader>(
-      config.tls_files,
-      TlsMaterial{
-          .ca_pem = config.ca_pem, .client_cert_pem = config.client_cert_pem, .client_key_pem = config.client_key_pem},
-      Clock::Real());
   const auto fail = [&config](const Error& error) { return Fail(error.reason, config.source + ": " + error.message); };
-
-  if (config.exec) {
-    auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
-    auto transport = std::make_shared<RenewingTransport>(
-        std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // Runs the plugin at startup. Fails if the configuration is wrong, for example because the plugin is missing or
-    // does not print a credential. Does not fail if the plugin exits with an error or hangs, because it may work later.
-    if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
-      return Fail(current.error());
-    }
-    options.authorization = [source](const std::stop_token& stop) -> Result<std::string> {
-      YAD_TRY(ExecCredential credential, source->Get(stop));
-      return credential.token.empty() ? "" : "Bearer " + credential.token;
+  std::shared_ptr<ExecCredentialSource> plugin;
+  if (config.exec) plugin = std::make_shared<ExecCredentialSource>(config, Clock::Real());
+  const auto transport = std::make_shared<RenewingTransport>(config, config.tls_files, IdentityOf(plugin));
+  // Runs the plugin at startup. Fails if the configuration is wrong, for example because the plugin is missing or does
+  // not print a credential. Does not fail if the plugin exits with an error or hangs, because it may work later.
+  const auto current = transport->Current();
+  if (!current && plugin == nullptr) return fail(current.error());
+  if (!current && current.error().reason == Reason::kConfig) return Fail(current.error());
+  if (const Status set = SetAuthorization(config, plugin, options); !set) return fail(set.error());
+  // Makes the client read the certificate files again after a 401. The server may have rejected the client certificate
+  // because the CA that signed it has changed.
+  if (!config.tls_files.client_cert.empty()) {
+    options.on_unauthorized = [transport, others = std::move(options.on_unauthorized)] {
+      transport->RereadFiles();
+      if (others) others();
     };
-    options.on_unauthorized = [source] { source->Invalidate(); };
-    RereadAfterRejection(config.tls_files, files, options);
-    return std::make_unique<Client>(std::move(transport), std::move(options));
   }
-
-  auto transport = std::make_shared<RenewingTransport>(
-      std::move(transport_options), [files](const std::stop_token&) { return files->Get(); },
-      [files] { files->Invalidate(); });
-  if (const auto current = transport->Current(); !current) return fail(current.error());
-  if (!config.token_file.empty()) {
-    auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
-    if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
-    options.authorization = [file](const std::stop_token&) -> Result<std::string> {
-      YAD_TRY(std::string token, file->Get());
-      return "Bearer " + token;
-    };
-    options.on_unauthorized = [file] { file->Invalidate(); };
-  } else if (!config.token.empty()) {
-    options.authorization = [header = "Bearer " + config.token](const std::stop_token&) -> Result<std::string> {
-      return header;
-    };
-  } else if (!config.username.empty()) {
-    options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)](
-                                const std::stop_token&) -> Result<std::string> { return header; };
-  }
-  RereadAfterRejection(config.tls_files, files, options);
-  return std::make_unique<Client>(std::move(transport), std::move(options));
+  return std::make_unique<Client>(transport, std::move(options));
 }
 
 }  // namespace yad

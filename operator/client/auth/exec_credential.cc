@@ -22,7 +22,7 @@ std::string ExecInfo(const ClusterConfig& config) {
     Json cluster = {{"server", config.server}};
     if (!config.tls_server_name.empty()) cluster["tls-server-name"] = config.tls_server_name;
     if (config.insecure_skip_tls_verify) cluster["insecure-skip-tls-verify"] = true;
-    if (!config.ca_pem.empty()) cluster["certificate-authority-data"] = Base64Encode(config.ca_pem);
+    if (!config.tls.ca_pem.empty()) cluster["certificate-authority-data"] = Base64Encode(config.tls.ca_pem);
     if (!config.proxy_url.empty()) cluster["proxy-url"] = config.proxy_url;
     spec["cluster"] = std::move(cluster);
   }

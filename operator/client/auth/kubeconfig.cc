@@ -159,8 +159,8 @@ void ReadCluster(Fields& fields, ClusterConfig& config) {
   }
   config.tls_server_name = fields.String("tls-server-name");
   config.insecure_skip_tls_verify = fields.Bool("insecure-skip-tls-verify");
-  config.ca_pem = fields.DataOrFile("certificate-authority", config.tls_files.ca);
-  if (config.insecure_skip_tls_verify && !config.ca_pem.empty()) {
+  config.tls.ca_pem = fields.DataOrFile("certificate-authority", config.tls_files.ca);
+  if (config.insecure_skip_tls_verify && !config.tls.ca_pem.empty()) {
     fields.Fail("insecure-skip-tls-verify and certificate-authority contradict each other: remove one of them");
   }
   config.proxy_url = fields.String("proxy-url");
@@ -213,8 +213,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
 }
 
 void ReadUser(Fields& fields, const std::string& file, ClusterConfig& config) {
-  config.client_cert_pem = fields.DataOrFile("client-certificate", config.tls_files.client_cert);
-  config.client_key_pem = fields.DataOrFile("client-key", config.tls_files.client_key);
+  config.tls.client_cert_pem = fields.DataOrFile("client-certificate", config.tls_files.client_cert);
+  config.tls.client_key_pem = fields.DataOrFile("client-key", config.tls_files.client_key);
   config.token = fields.String("token");
   config.token_file = fields.Path("tokenFile");
   config.username = fields.String("username");

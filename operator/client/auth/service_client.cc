@@ -5,26 +5,21 @@
 
 #include "operator/base/file.h"
 #include "operator/client/transport/renewing_transport.h"
-#include "operator/client/transport/tls_material.h"
-#include "operator/client/transport/transport_options.h"
 
 namespace yad {
 
 Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions& options) {
-  TlsMaterial material;
-  if (!options.ca_file.empty()) {
-    YAD_TRY(material.ca_pem, ReadNonEmptyFile(options.ca_file));
-  }
-  TlsFiles paths;
-  paths.ca = options.ca_file;
-  const auto files = std::make_shared<TlsMaterialReader>(std::move(paths), std::move(material), Clock::Real());
   TransportOptions to_server;
   to_server.server = options.url;
+  if (!options.ca_file.empty()) {
+    YAD_TRY(to_server.tls.ca_pem, ReadNonEmptyFile(options.ca_file));
+  }
   // This time is short, because a proxy may close idle connections early, and a POST on a closed connection fails.
   // Requests are rare, so there are few new connections.
   to_server.max_idle = std::chrono::seconds(5);
-  auto transport = std::make_shared<RenewingTransport>(
-      std::move(to_server), [files](const std::stop_token&) { return files->Get(); }, [files] { files->Invalidate(); });
+  TlsFiles files;
+  files.ca = options.ca_file;
+  auto transport = std::make_shared<RenewingTransport>(std::move(to_server), std::move(files));
   YAD_TRY_VOID(transport->Current());
   std::shared_ptr<TokenFile> token;
   if (!options.token_file.empty()) {

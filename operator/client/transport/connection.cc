@@ -22,6 +22,8 @@ constexpr std::chrono::milliseconds kGracePoll{100};
 
 Code SystemError() { return {errno, boost::system::system_category()}; }
 
+int AtMostInt(std::size_t size) { return static_cast<int>(std::min<std::size_t>(size, INT_MAX)); }
+
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 // A BIO function that sets MSG_NOSIGNAL. OpenSSL's own BIO does not set it, so a write to a broken connection would
@@ -118,12 +120,9 @@ Code Connection::StartTls(ssl_ctx_st* context, SteadyTime deadline) {
   SSL_set_mode(ssl_.get(),
                SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_set_read_ahead(ssl_.get(), 1);  // reads a record and its header with one system call
-  for (;;) {
-    ERR_clear_error();
-    const int result = SSL_connect(ssl_.get());
-    if (result == 1) return {};
-    if (const Code failed = AfterTlsCall(result, deadline)) return failed;
-  }
+  Code error;
+  Repeat([this] { return SSL_connect(ssl_.get()); }, POLLIN | POLLOUT, deadline, error);
+  return error;
 }
 
 Code Connection::AfterTlsCall(int result, SteadyTime deadline) {
@@ -149,67 +148,42 @@ Code Connection::AfterTlsCall(int result, SteadyTime deadline) {
   return boost::asio::ssl::error::stream_truncated;
 }
 
-int Connection::Receive(char* to, std::size_t size, Code& error) const {
-  const ssize_t received = ::recv(socket_, to, size, MSG_DONTWAIT);
-  if (received > 0) return static_cast<int>(received);
-  if (received == 0) {
-    error = boost::asio::error::eof;
-  } else if (!WouldBlock() && errno != EINTR) {
-    error = SystemError();
+std::size_t Connection::Repeat(const std::function<ssize_t()>& call, short events, SteadyTime deadline, Code& error) {
+  for (error = {}; !error;) {
+    if (aborted()) {
+      error = boost::asio::error::operation_aborted;
+      break;
+    }
+    ERR_clear_error();
+    errno = 0;
+    const ssize_t count = call();
+    if (count > 0) return static_cast<std::size_t>(count);
+    if (ssl_ != nullptr) {
+      error = AfterTlsCall(static_cast<int>(count), deadline);
+    } else if (count == 0) {
+      error = boost::asio::error::eof;
+    } else {
+      error = WouldBlock() || errno == EINTR ? Wait(events, deadline) : SystemError();
+    }
   }
   return 0;
 }
 
 std::size_t Connection::Read(char* to, std::size_t size, SteadyTime deadline, Code& error) {
-  const auto most = static_cast<int>(std::min<std::size_t>(size, INT_MAX));
-  for (error = {};;) {
-    if (aborted()) {
-      error = boost::asio::error::operation_aborted;
-      return 0;
-    }
-    int count = 0;
-    if (ssl_ == nullptr) {
-      count = Receive(to, size, error);
-      if (count == 0 && !error) error = Wait(POLLIN, deadline);
-    } else {
-      ERR_clear_error();
-      errno = 0;
-      count = SSL_read(ssl_.get(), to, most);
-      if (count <= 0) error = AfterTlsCall(count, deadline);
-    }
-    if (count > 0) return static_cast<std::size_t>(count);
-    if (error) return 0;
-  }
+  const auto read = [&]() -> ssize_t {
+    return ssl_ == nullptr ? ::recv(socket_, to, size, MSG_DONTWAIT) : SSL_read(ssl_.get(), to, AtMostInt(size));
+  };
+  return Repeat(read, POLLIN, deadline, error);
 }
 
 std::size_t Connection::Write(const char* from, std::size_t size, SteadyTime deadline, Code& error) {
   std::size_t written = 0;
-  for (error = {}; written < size && !error;) {
-    if (aborted()) {
-      error = boost::asio::error::operation_aborted;
-      break;
-    }
+  const auto write = [&]() -> ssize_t {
     const std::size_t left = size - written;
-    if (ssl_ == nullptr) {
-      const ssize_t count = ::send(socket_, from + written, left, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (count > 0) {
-        written += static_cast<std::size_t>(count);
-      } else if (WouldBlock() || errno == EINTR) {
-        error = Wait(POLLOUT, deadline);
-      } else {
-        error = SystemError();
-      }
-      continue;
-    }
-    ERR_clear_error();
-    errno = 0;
-    const int count = SSL_write(ssl_.get(), from + written, static_cast<int>(std::min<std::size_t>(left, INT_MAX)));
-    if (count > 0) {
-      written += static_cast<std::size_t>(count);
-    } else {
-      error = AfterTlsCall(count, deadline);
-    }
-  }
+    return ssl_ == nullptr ? ::send(socket_, from + written, left, MSG_NOSIGNAL | MSG_DONTWAIT)
+                           : SSL_write(ssl_.get(), from + written, AtMostInt(left));
+  };
+  for (error = {}; written < size && !error;) written += Repeat(write, POLLOUT, deadline, error);
   return written;
 }
 

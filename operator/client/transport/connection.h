@@ -2,10 +2,13 @@
 #ifndef OPERATOR_CLIENT_TRANSPORT_CONNECTION_H_
 #define OPERATOR_CLIENT_TRANSPORT_CONNECTION_H_
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "operator/base/clock.h"
@@ -59,7 +62,9 @@ class Connection {
   // Handles the result of an OpenSSL call that failed (`result` is less than 1). Waits for the socket if necessary.
   // Returns no error if the call should be repeated.
   Code AfterTlsCall(int result, SteadyTime deadline);
-  int Receive(char* to, std::size_t size, Code& error) const;
+  // Calls `call`, a function of the system or of OpenSSL, until it returns a positive number. Returns this number, or 0
+  // on an error. Between the calls, waits for `events` of the socket, or for the events that TLS needs.
+  std::size_t Repeat(const std::function<ssize_t()>& call, short events, SteadyTime deadline, Code& error);
 
   const int socket_;
   std::unique_ptr<ssl_st, FreeSsl> ssl_;  // null without TLS

@@ -14,7 +14,7 @@
 #include "operator/client/transport/transport_options.h"
 
 // Replaces the OpenSSL function that loads the system's CAs. cpprestsdk calls it for each connection, which would take
-// 10 ms and 1 MB each time. TlsClient::MakeContext loads the system's CAs if they are needed.
+// 10 ms and 1 MB each time. MakeTlsContext loads the system's CAs if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -32,8 +32,8 @@ constexpr std::size_t kBuffered = 256u << 10;
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;         // "": the library sends the correct header
-  std::shared_ptr<TlsClient> tls;  // null for http://
+  std::string host_header;          // "": the library sends the correct header
+  std::shared_ptr<ssl_ctx_st> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
   Error Explain(const std::exception_ptr& failure) const;
@@ -67,7 +67,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
               : std::strerror(code);
       return TransportError("cannot reach " + url + ": " + why);
     }
-    const std::string tls_reason = tls == nullptr ? "" : tls->Explain(code);
+    const std::string tls_reason = tls == nullptr ? "" : ExplainTlsError(tls.get(), code);
     if (!tls_reason.empty()) return TransportError("cannot connect to " + url + ": " + tls_reason);
     if (starts("Error in SSL handshake")) {
       return TransportError("cannot connect to " + url + ": the connection was closed during the TLS handshake");
@@ -299,14 +299,13 @@ Status SetProxy(const std::string& proxy_url, http::client::http_client_config& 
 }
 
 Status SetTls(const TransportOptions& options, Server& server, http::client::http_client_config& config) {
-  YAD_TRY(server.tls, TlsClient::Make(options, server.host));
+  YAD_TRY(server.tls, MakeTlsContext(options, server.host));
   config.set_validate_certificates(!options.insecure_skip_tls_verify);
-  config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
-  const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
-  if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
+  config.set_tlsext_sni_enabled(false);  // The context of MakeTlsContext sends it.
   // All connections share one context, because a context takes 130 KB.
-  config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
-    context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
+  config.set_ssl_context_callback([shared = server.tls](boost::asio::ssl::context& context) {
+    SSL_CTX_up_ref(shared.get());  // Boost's context releases this reference.
+    context = boost::asio::ssl::context(shared.get());
   });
   return {};
 }

@@ -47,18 +47,14 @@ Result<std::unique_ptr<Dialer>> Dialer::Make(const TransportOptions& options) {
     YAD_TRY(dialer->proxy_, ParseProxyAddress(options.proxy_url));
   }
   if (dialer->server_.tls) {
-    YAD_TRY(dialer->tls_, TlsClient::Make(options, dialer->server_.host));
-    dialer->context_ = dialer->tls_->MakeContext();
-    if (dialer->context_ == nullptr) {
-      return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-    }
+    YAD_TRY(dialer->tls_, MakeTlsContext(options, dialer->server_.host));
   }
   return dialer;
 }
 
 std::string Dialer::Explain(const Connection::Code& code) const {
   if (tls_ == nullptr || code.category() != boost::asio::error::get_ssl_category()) return "";
-  return tls_->Explain(code.value());
+  return ExplainTlsError(tls_.get(), code.value());
 }
 
 Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std::stop_token& stop) const {
@@ -68,7 +64,7 @@ Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std:
   const std::stop_callback interrupt(stop, [&connection] { connection.Interrupt(); });
   if (proxy_ && tls_ != nullptr) YAD_TRY_VOID(StartTunnel(connection, deadline));
   if (tls_ == nullptr) return connected;
-  const Connection::Code failed = connection.StartTls(context_.get(), deadline);
+  const Connection::Code failed = connection.StartTls(tls_.get(), deadline);
   if (!failed) return connected;
   const std::string reason = Explain(failed);
   if (!reason.empty()) return Fail(Reason::kTransport, "cannot connect to " + url_ + ": " + reason);

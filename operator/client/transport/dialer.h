@@ -50,8 +50,7 @@ class Dialer {
   std::string url_;
   ServerAddress server_;
   std::optional<ProxyAddress> proxy_;
-  std::shared_ptr<TlsClient> tls_;
-  std::shared_ptr<ssl_ctx_st> context_;
+  std::shared_ptr<ssl_ctx_st> tls_;  // nullptr for http://
 };
 
 }  // namespace yad

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/synchronized.h"
 #include "operator/client/transport/pem.h"
 
 namespace yad {
 namespace {
 
-using StorePtr = OpenSslPtr<X509_STORE, X509_STORE_free>;
 using NamesPtr = OpenSslPtr<GENERAL_NAMES, GENERAL_NAMES_free>;
 
 std::string OneLine(const X509_NAME* name) {
@@ -90,150 +90,139 @@ std::string Rejection(X509_STORE_CTX* chain, const std::string& name, bool own_c
   }
 }
 
-void FreeOwner(void*, void* owner, CRYPTO_EX_DATA*, int, long, void*) {
-  delete static_cast<std::shared_ptr<TlsClient>*>(owner);
-}
+// The server that a context connects to. The context owns it.
+struct Peer {
+  std::string name;  // the certificate must be valid for this name
+  bool name_is_address = false;
+  bool own_ca = false;                       // false: the system's CAs are trusted
+  Synchronized<std::string> last_rejection;  // why a server's certificate was last rejected
+};
 
-int OwnerIndex() {
-  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, FreeOwner);
+void FreePeer(void*, void* peer, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<Peer*>(peer); }
+
+int PeerIndex() {
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, FreePeer);
   return index;
 }
 
-TlsClient* OwnerOf(const SSL_CTX* context) {
-  auto* owner = static_cast<std::shared_ptr<TlsClient>*>(SSL_CTX_get_ex_data(context, OwnerIndex()));
-  return owner == nullptr ? nullptr : owner->get();
-}
+Peer* PeerOf(const SSL_CTX* context) { return static_cast<Peer*>(SSL_CTX_get_ex_data(context, PeerIndex())); }
 
 // A verification callback that keeps OpenSSL's result for each certificate. It replaces any callback that another
 // library has set.
 int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
-
-}  // namespace
-
-void KeepOpenSslUntilTheEnd() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
-
-struct TlsClient::Material {
-  StorePtr trusted;  // null: the system's CAs
-  std::vector<CertPtr> certificates;
-  KeyPtr key;
-  bool insecure = false;
-  bool name_is_address = false;
-  std::string sni;  // "" for an address
-};
-
-Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& options, const std::string& host) {
-  auto material = std::make_unique<Material>();
-  material->insecure = options.insecure_skip_tls_verify;
-  if (!options.ca_pem.empty()) {
-    YAD_TRY(std::vector<CertPtr> roots, ReadCertificates(options.ca_pem, "the cluster's CA (certificate-authority)"));
-    material->trusted.reset(X509_STORE_new());
-    for (const CertPtr& root : roots) X509_STORE_add_cert(material->trusted.get(), root.get());
-  }
-  if (options.client_cert_pem.empty() != options.client_key_pem.empty()) {
-    return Fail(Reason::kConfig, options.client_key_pem.empty() ? "a client certificate is given without its key"
-                                                                : "a client key is given without its certificate");
-  }
-  if (!options.client_cert_pem.empty()) {
-    YAD_TRY(std::vector<CertPtr> certificates, ReadCertificates(options.client_cert_pem, "the client certificate"));
-    YAD_TRY(KeyPtr key, ReadPrivateKey(options.client_key_pem, "the client key"));
-    const bool fits = X509_check_private_key(certificates.front().get(), key.get()) == 1;
-    ERR_clear_error();
-    if (!fits) return Fail(Reason::kConfig, "the client key does not belong to the client certificate");
-    material->certificates = std::move(certificates);
-    material->key = std::move(key);
-  }
-  std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
-  // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains.
-  // Certificates never contain it.
-  if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "." stays, because "" would match every certificate
-  material->name_is_address = IsIpAddress(name);
-  if (!material->name_is_address) material->sni = name;
-  return std::shared_ptr<TlsClient>(new TlsClient(std::move(material), name));
-}
-
-TlsClient::TlsClient(std::unique_ptr<Material> material, std::string name)
-    : material_(std::move(material)), name_(std::move(name)) {}
-TlsClient::~TlsClient() = default;
-
-std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
-  std::shared_ptr<SSL_CTX> made(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
-  SSL_CTX* const context = made.get();
-  if (context == nullptr) return nullptr;
-  auto owner = std::make_unique<std::shared_ptr<TlsClient>>(shared_from_this());
-  if (SSL_CTX_set_ex_data(context, OwnerIndex(), owner.get()) != 1) return nullptr;
-  owner.release();  // NOLINT(bugprone-unused-return-value): FreeOwner has it now.
-
-  SSL_CTX_set_options(context, SSL_OP_ALL | SSL_OP_NO_COMPRESSION);
-  bool ok = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
-  if (material_->trusted != nullptr) {
-    SSL_CTX_set1_cert_store(context, material_->trusted.get());
-  } else {
-    X509_STORE_set_default_paths(SSL_CTX_get_cert_store(context));
-  }
-  SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-  if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // Sets the server name for SNI when a handshake starts. cpprestsdk's own SNI is off, because it can only send the
-  // host of the URL. The info callback is the first callback that receives the connection.
-  if (!material_->sni.empty()) {
-    SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
-      if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
-      const TlsClient* self = OwnerOf(SSL_get_SSL_CTX(ssl));
-      if (self != nullptr) SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), self->material_->sni.c_str());
-    });
-  }
-  if (!material_->certificates.empty()) {
-    ok = ok && SSL_CTX_use_certificate(context, material_->certificates.front().get()) == 1;
-    for (std::size_t i = 1; i < material_->certificates.size(); ++i) {
-      ok = ok && SSL_CTX_add1_chain_cert(context, material_->certificates[i].get()) == 1;
-    }
-    ok = ok && SSL_CTX_use_PrivateKey(context, material_->key.get()) == 1;
-  }
-  ERR_clear_error();
-  return ok ? made : nullptr;
-}
-
-ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
-  SSL_CTX_up_ref(context);
-  return context;
-}
 
 // OpenSSL calls this function to verify the server's certificate, instead of its own code. The function also replaces
 // cpprestsdk's comparison of names, which
 // - ignores tls-server-name;
 // - does not accept addresses in brackets;
 // - falls back to the certificate's common name.
-int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
-  auto* self = static_cast<TlsClient*>(self_pointer);
-  const auto reject = [self](const std::string& why) {
-    self->last_rejection_.With([&](std::string& last) { last = why; });
+int VerifyChain(X509_STORE_CTX* chain, void* peer_pointer) {
+  Peer& peer = *static_cast<Peer*>(peer_pointer);
+  const auto reject = [&peer](const std::string& why) {
+    peer.last_rejection.With([&](std::string& last) { last = why; });
   };
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
   // As in Go, a certificate in the CA bundle is trusted even if its issuer is not in the bundle.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-  const int set = self->material_->name_is_address
-                      ? X509_VERIFY_PARAM_set1_ip_asc(param, self->name_.c_str())
-                      : X509_VERIFY_PARAM_set1_host(param, self->name_.data(), self->name_.size());
+  const int set = peer.name_is_address ? X509_VERIFY_PARAM_set1_ip_asc(param, peer.name.c_str())
+                                       : X509_VERIFY_PARAM_set1_host(param, peer.name.data(), peer.name.size());
   if (set != 1) {
-    reject("the server's name \"" + self->name_ + "\" cannot be checked");
+    reject("the server's name \"" + peer.name + "\" cannot be checked");
     return 0;
   }
   const int verdict = X509_verify_cert(chain);
   if (verdict <= 0) {
-    reject(Rejection(chain, self->name_, self->material_->trusted != nullptr));
+    reject(Rejection(chain, peer.name, peer.own_ca));
     ERR_clear_error();  // The connection reports the oldest error in the queue, which must be the failed verification.
   }
   return verdict > 0 ? 1 : 0;
 }
 
-std::string TlsClient::Explain(int code) const {
+tl::unexpected<Error> Refused(const TransportOptions& options) {
+  ERR_clear_error();
+  return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
+}
+
+Status SetTrustedCas(const TransportOptions& options, SSL_CTX* context) {
+  X509_STORE* const trusted = SSL_CTX_get_cert_store(context);
+  if (options.tls.ca_pem.empty()) {
+    X509_STORE_set_default_paths(trusted);
+    return {};
+  }
+  YAD_TRY(const std::vector<CertPtr> roots,
+          ReadCertificates(options.tls.ca_pem, "the cluster's CA (certificate-authority)"));
+  for (const CertPtr& root : roots) X509_STORE_add_cert(trusted, root.get());
+  return {};
+}
+
+// Sets the client certificate, with its chain and its key.
+Status SetIdentity(const TransportOptions& options, SSL_CTX* context) {
+  const TlsMaterial& tls = options.tls;
+  if (tls.client_cert_pem.empty() != tls.client_key_pem.empty()) {
+    return Fail(Reason::kConfig, tls.client_key_pem.empty() ? "a client certificate is given without its key"
+                                                            : "a client key is given without its certificate");
+  }
+  if (tls.client_cert_pem.empty()) return {};
+  YAD_TRY(const std::vector<CertPtr> certificates, ReadCertificates(tls.client_cert_pem, "the client certificate"));
+  YAD_TRY(const KeyPtr key, ReadPrivateKey(tls.client_key_pem, "the client key"));
+  if (X509_check_private_key(certificates.front().get(), key.get()) != 1) {
+    ERR_clear_error();
+    return Fail(Reason::kConfig, "the client key does not belong to the client certificate");
+  }
+  bool ok = SSL_CTX_use_certificate(context, certificates.front().get()) == 1;
+  for (std::size_t i = 1; i < certificates.size(); ++i) {
+    ok = ok && SSL_CTX_add1_chain_cert(context, certificates[i].get()) == 1;
+  }
+  ok = ok && SSL_CTX_use_PrivateKey(context, key.get()) == 1;
+  return ok ? Status() : Refused(options);
+}
+
+// Sets the server name for SNI when a handshake starts. cpprestsdk's own SNI is off, because it can only send the host
+// of the URL. The info callback is the first callback that receives the connection.
+void SendServerName(const SSL* ssl, int where, int) {
+  if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
+  const Peer* peer = PeerOf(SSL_get_SSL_CTX(ssl));
+  if (peer != nullptr) SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), peer->name.c_str());
+}
+
+}  // namespace
+
+void KeepOpenSslUntilTheEnd() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
+
+Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TransportOptions& options, const std::string& host) {
+  std::shared_ptr<SSL_CTX> made(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX* const context = made.get();
+  auto owned = std::make_unique<Peer>();
+  if (context == nullptr || SSL_CTX_set_ex_data(context, PeerIndex(), owned.get()) != 1) return Refused(options);
+  Peer* const peer = owned.release();  // FreePeer has it now.
+  peer->name = options.tls_server_name.empty() ? host : options.tls_server_name;
+  // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains.
+  // Certificates never contain it. "." stays, because "" would match every certificate.
+  if (peer->name.size() > 1 && peer->name.ends_with('.')) peer->name.pop_back();
+  peer->name_is_address = IsIpAddress(peer->name);
+  peer->own_ca = !options.tls.ca_pem.empty();
+
+  SSL_CTX_set_options(context, SSL_OP_ALL | SSL_OP_NO_COMPRESSION);
+  if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) return Refused(options);
+  YAD_TRY_VOID(SetTrustedCas(options, context));
+  const bool insecure = options.insecure_skip_tls_verify;
+  SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  if (!insecure) SSL_CTX_set_cert_verify_callback(context, VerifyChain, peer);
+  if (!peer->name_is_address) SSL_CTX_set_info_callback(context, SendServerName);
+  YAD_TRY_VOID(SetIdentity(options, context));
+  ERR_clear_error();
+  return made;
+}
+
+std::string ExplainTlsError(const SSL_CTX* context, int code) {
   const auto packed = static_cast<unsigned long>(static_cast<unsigned int>(code));
   if (ERR_GET_LIB(packed) != ERR_LIB_SSL) return "";
   const int reason = ERR_GET_REASON(packed);
   switch (reason) {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
-      return last_rejection_.With([](const std::string& last) { return last; });
+      return PeerOf(context)->last_rejection.With([](const std::string& last) { return last; });
     case SSL_R_WRONG_VERSION_NUMBER:
       return "the server does not speak TLS on this port";
     case SSL_R_UNSUPPORTED_PROTOCOL:

@@ -11,7 +11,7 @@
 namespace yad {
 
 struct TlsMaterial {
-  std::string ca_pem;  // empty: the system's CAs
+  std::string ca_pem;  // only these CAs are trusted; empty: the system's CAs
   std::string client_cert_pem;
   std::string client_key_pem;
 

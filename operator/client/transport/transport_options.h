@@ -11,6 +11,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/transport/resolver.h"
+#include "operator/client/transport/tls_material.h"
 #include "operator/client/transport/transport.h"
 
 namespace yad {
@@ -19,9 +20,7 @@ struct TransportOptions {
   std::string server;           // "https://host:port[/prefix]"
   std::string tls_server_name;  // empty: the host of `server`
   bool insecure_skip_tls_verify = false;
-  std::string ca_pem;  // only these CAs are trusted; empty: the system's CAs
-  std::string client_cert_pem;
-  std::string client_key_pem;
+  TlsMaterial tls;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
   // A pooled connection is closed at a random age between these limits, after its current request. So the connections

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
-#include "operator/json/json_document.h"
+#include "operator/json/list_text.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/work_queue.h"
 #include "tests/bench/micro/fixtures.h"
@@ -44,9 +44,9 @@ void StoreList(benchmark::State& state) {
     {
       std::vector<ObjectPtr> objects;
       for (const std::string& text : pages) {
-        Json page = JsonDocument::Parse(text)->TreeOfResponse();
-        for (Json& item : page["items"]) {
-          objects.push_back(std::make_shared<StoredObject>(std::move(item), ProjectDeployment));
+        const ListText page = ListText::Split(text, kDeploymentType).value();
+        for (std::size_t i = 0; i < page.size(); ++i) {
+          objects.push_back(std::make_shared<StoredObject>(page.Item(i)->TreeOfObject(), ProjectDeployment));
         }
       }
       std::vector<Store::Change> changes = store.Replace(std::move(objects), "2000000");

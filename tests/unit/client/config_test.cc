@@ -106,7 +106,7 @@ TEST_F(ConfigTest, ServiceAccountOfAPodIsRead) {
   EXPECT_EQ(config->server, "https://10.0.0.1:443");
   EXPECT_EQ(config->token_file, (dir_ / "sa/token").string());
   EXPECT_EQ(config->token, "");
-  EXPECT_EQ(config->ca_pem, "THE CA");
+  EXPECT_EQ(config->tls.ca_pem, "THE CA");
   EXPECT_EQ(config->ns, "team");
   setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
   EXPECT_EQ(LoadInClusterConfig((dir_ / "sa").string())->server, "https://[fd00::1]:443");
@@ -167,7 +167,7 @@ TEST_F(ConfigTest, ClientWithUnusableCredentialsIsNotCreated) {
   ClusterConfig config;
   config.server = "https://127.0.0.1:1";
   config.source = "context \"x\" of /x/config";
-  config.ca_pem = "garbage";
+  config.tls.ca_pem = "garbage";
   const auto client = MakeClient(config, {});
   ASSERT_FALSE(client);
   EXPECT_EQ(client.error().reason, Reason::kConfig);

@@ -61,9 +61,9 @@ users:
   ASSERT_TRUE(dev) << Message(dev);
   EXPECT_EQ(dev->server, "https://dev:6443/prefix");
   EXPECT_EQ(dev->tls_server_name, "kube.dev");
-  EXPECT_EQ(dev->ca_pem, "CA");
-  EXPECT_EQ(dev->client_cert_pem, "CERT");
-  EXPECT_EQ(dev->client_key_pem, "KEY");
+  EXPECT_EQ(dev->tls.ca_pem, "CA");
+  EXPECT_EQ(dev->tls.client_cert_pem, "CERT");
+  EXPECT_EQ(dev->tls.client_key_pem, "KEY");
   EXPECT_EQ(dev->proxy_url, "http://proxy:3128");
   EXPECT_EQ(dev->ns, "team");
   EXPECT_EQ(dev->source, "context \"dev\" of /x/config");
@@ -73,7 +73,7 @@ users:
   EXPECT_EQ(prod->username, "me");
   EXPECT_EQ(prod->password, "secret");
   EXPECT_EQ(prod->ns, "default");
-  EXPECT_TRUE(prod->ca_pem.empty());
+  EXPECT_TRUE(prod->tls.ca_pem.empty());
 }
 
 TEST(KubeconfigTest, JsonKubeconfigIsAccepted) {
@@ -103,9 +103,9 @@ TEST(KubeconfigTest, PathsAreRelativeToTheirKubeconfig) {
                                   "{client-certificate: me.crt, client-key: '" + (dir / "me.key").string() + "'}");
   const Result<ClusterConfig> config = ConfigFromKubeconfig({{(dir / "config").string(), text}}, "");
   ASSERT_TRUE(config) << Message(config);
-  EXPECT_EQ(config->ca_pem, "THE CA");
-  EXPECT_EQ(config->client_cert_pem, "CERT");
-  EXPECT_EQ(config->client_key_pem, "KEY");
+  EXPECT_EQ(config->tls.ca_pem, "THE CA");
+  EXPECT_EQ(config->tls.client_cert_pem, "CERT");
+  EXPECT_EQ(config->tls.client_key_pem, "KEY");
   EXPECT_THAT(Message(Load(text)), AllOf(HasSubstr("kubeconfig /x/config: cluster \"c\": certificate-authority"),
                                          HasSubstr("/x/pki/ca.crt: No such file")));
   std::filesystem::remove_all(dir);
@@ -113,7 +113,7 @@ TEST(KubeconfigTest, PathsAreRelativeToTheirKubeconfig) {
 
 TEST(KubeconfigTest, DataOverridesTheFile) {
   EXPECT_EQ(
-      Load(Config("{server: 'https://h', certificate-authority: /none, certificate-authority-data: Q0E=}"))->ca_pem,
+      Load(Config("{server: 'https://h', certificate-authority: /none, certificate-authority-data: Q0E=}"))->tls.ca_pem,
       "CA");
 }
 
