@@ -11,9 +11,8 @@
 namespace yad {
 
 // Writes the pool's Service, and puts the Service on the server into the cache `services`, unless it is null.
-// - If a Service of this name has no controller, an earlier daemon of the same name may have left it
-// (--cascade=orphan).
-//   Adopts this Service if it has the annotations and the selector of the pool's Service.
+// - If a Service of this name has no controller, an earlier daemon of the same name may have left it, deleted with
+//   --cascade=orphan. Adopts this Service if it has the annotations and the selector of the pool's Service.
 // - If another object controls a Service of this name, fails with kAlreadyExists and does not change this Service.
 Status WriteService(Client& client, Informer* services, const YurtAppDaemon& daemon, const PoolPlan& plan,
                     std::stop_token stop);

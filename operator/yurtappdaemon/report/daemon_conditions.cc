@@ -62,7 +62,10 @@ Condition Progressing(const StatusInput& input, const PoolCounts& counts, bool c
     return condition("Unknown", kPaused,
                      "spec.paused is true: no pool is updated to another revision (kubectl yad resume " +
                          daemon.meta.key.name + ")");
-  if (complete) return condition("True", kRolloutComplete, progress);
+  if (complete) {
+    return condition("True", kRolloutComplete,
+                     std::to_string(counts.settled) + " of " + std::to_string(counts.desired) + " pools are updated");
+  }
   if (input.rollout) {
     if (auto of_rollout = ProgressOf(input.snapshot, *input.rollout, counts.rollout)) return *of_rollout;
   }
@@ -185,6 +188,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& inp
     counts.other_cause += of_other_cause;
     if ((revision_failed || of_other_cause) && counts.first_of_rollout == nullptr) counts.first_of_rollout = &view;
     const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
+    counts.settled += view.settled;
     counts.unsettled += !view.settled && !gave_up;
     counts.unassigned += !view.assigned && !gave_up;
     counts.on_their_way += !view.settled && !gave_up && (!failed || awaited) && !waits_for_user;

@@ -24,6 +24,7 @@ struct PoolCounts {
   // rollout waits for (IsAwaitedAfterFailedWrite).
   std::int64_t on_their_way = 0;
   std::int64_t in_motion = 0;          // pools in phase Updating, Soaking or Verifying
+  std::int64_t settled = 0;            // pools whose update has finished, even if they are unhealthy now
   std::int64_t unsettled = 0;          // pools whose update has neither finished nor failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline

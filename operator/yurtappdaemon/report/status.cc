@@ -57,9 +57,12 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // currentRevision stays while no pool is selected, or while workloads of unselected pools exist. A user may select
-    // these pools again. If currentRevision changed now, they would be updated to the new revision without an approval.
-    const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
+    // currentRevision stays while no pool is selected, or while unselected pools have workloads that are not being
+    // deleted. A user may select these pools again. If currentRevision changed now, they would be updated to the new
+    // revision without an approval.
+    const auto stays = [](const WorkloadRef& workload) { return !workload.object->meta().deleting(); };
+    const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() ||
+                        std::any_of(input.leaving.begin(), input.leaving.end(), stays);
     if (unseen && !before.empty()) return before;
     // While all pools are offline, it is not known whether the revision works. If currentRevision changed now, failures
     // would not count when the pools return.

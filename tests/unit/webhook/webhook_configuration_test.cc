@@ -13,7 +13,7 @@ namespace {
 const ObjectKey kWebhookService{"sys", "web"};
 
 std::string Ca() {
-  return IssueCertificate({"web.sys.svc"}, WallTime(std::chrono::hours(1)), WallTime(std::chrono::hours(9)))->ca;
+  return IssueCertificate({"web.sys.svc"}, WallTime(std::chrono::hours(1)), WallTime(std::chrono::hours(9)))->bundle;
 }
 
 Json Webhook(const std::string& name, const Json& client_config) {

@@ -305,6 +305,8 @@ TEST(StatusTest, RollingUpdateMakesNoRevisionCurrentWhileWorkloadsAreRemovedOrWi
     EXPECT_EQ(current(part), update);
     part.leaving = {gone};
     EXPECT_EQ(current(part), rolling ? before : update);
+    part.leaving[0]["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
+    EXPECT_EQ(current(part), update) << "a finalizer keeps the workload, and no update can follow";
     part.leaving.clear();
     part.postponed.workloads = {MakeWorkload(gone)};
     EXPECT_EQ(current(part), rolling ? before : update);
