@@ -123,9 +123,6 @@ Status ConfirmSpecIsComplete(Client& client, EventSink& events, const StoredObje
   return {};
 }
 
-CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::function<void(const std::string&)> found)
-    : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
-
 Status CrdCheck::Run(std::stop_token stop) {
   FailureLog failures("cannot check the CRD; trying again", "the check of the CRD works again");
   do {
@@ -145,11 +142,11 @@ Status CrdCheck::Check(std::stop_token stop) {
     return Fail(crd.error());
   }
   const std::string missing = Join(FieldsMissingFrom(*crd));
-  if (missing == reported_) return {};
-  const bool is_first = !std::exchange(reported_, missing);
-  if (found_) found_(missing);
+  const std::optional<std::string> before = missing_->With([&](auto& known) { return std::exchange(known, missing); });
+  if (missing == before) return {};
+  if (changed_ && (before || !missing.empty())) changed_();
   if (missing.empty()) {
-    if (!is_first) log::Info("The CRD has all fields now", {{"crd", key.name}});
+    if (before) log::Info("The CRD has all fields now", {{"crd", key.name}});
     return {};
   }
   log::Warn("The CRD lacks fields", {{"crd", key.name}, {"fields", missing}});

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operator/base/clock.h"
@@ -49,9 +51,12 @@ using MissingFields = Synchronized<std::optional<std::string>>;
 // them again only if they have changed. Not thread-safe.
 class CrdCheck {
  public:
-  // `found` is called with the missing fields after the first successful check, and again whenever they change.
+  // Each check stores its result in `missing`. `changed` is called if the result differs from the last result, or if
+  // the first check finds missing fields.
   CrdCheck(Client& client, EventSink& events, Clock& clock = Clock::Real(),
-           std::function<void(const std::string& missing)> found = nullptr);
+           std::shared_ptr<MissingFields> missing = std::make_shared<MissingFields>(),
+           std::function<void()> changed = nullptr)
+      : client_(client), events_(events), clock_(clock), missing_(std::move(missing)), changed_(std::move(changed)) {}
   // Checks immediately, and then every 10 minutes, until `stop` fires. Logs only the first of several failures in a
   // row.
   Status Run(std::stop_token stop);
@@ -62,8 +67,8 @@ class CrdCheck {
   Client& client_;
   EventSink& events_;
   Clock& clock_;
-  const std::function<void(const std::string&)> found_;
-  std::optional<std::string> reported_;  // the missing fields in the last report
+  const std::shared_ptr<MissingFields> missing_;
+  const std::function<void()> changed_;
 };
 
 }  // namespace yad

@@ -47,11 +47,8 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && !result.plan->offline) {
-        PoolHealth fresh;
-        fresh.rejected = std::move(health.rejected);
-        health = std::move(fresh);
-        health.revision = result.plan->to.revision->name;
-        health.since = now;
+        auto rejected = std::move(health.rejected);
+        health = {.revision = result.plan->to.revision->name, .since = now, .rejected = std::move(rejected)};
       }
       // True if the write adapts the workload to its pool, for example to new taints. A pool that had finished its soak
       // may have exceeded its deadline while it waited for this write. The deadline then starts again.

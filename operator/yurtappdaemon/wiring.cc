@@ -166,14 +166,9 @@ void AddMisplacedController(Manager& manager, Controller& reconciling, Informer&
 // the result changes, queues all daemons in `reconciling`.
 void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& reconciling, const Informer& daemons,
                  const std::shared_ptr<MissingFields>& missing_fields) {
-  auto check = std::make_shared<CrdCheck>(
-      client, events, Clock::Real(), [&reconciling, &daemons, missing_fields](const std::string& missing) {
-        const bool was_known =
-            missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
-        // At the start, all daemons are reconciled anyway.
-        if (missing.empty() && !was_known) return;
-        for (const Request& daemon : AllDaemons(daemons)) reconciling.queue().Add(daemon);
-      });
+  auto check = std::make_shared<CrdCheck>(client, events, Clock::Real(), missing_fields, [&reconciling, &daemons] {
+    for (const Request& daemon : AllDaemons(daemons)) reconciling.queue().Add(daemon);
+  });
   manager.AddLeaderRunnable("crd check", [check](std::stop_token stop) { return check->Run(stop); });
 }
 

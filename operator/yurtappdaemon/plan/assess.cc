@@ -327,28 +327,18 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Target& target, const Pool
 // Returns the fields that may differ between workloads with the same assessment: names, values of other clients, and
 // fields that contain the pool's name.
 const std::vector<FieldRule>& WorkloadFieldRules() {
-  using Rule = FieldRule;
-  constexpr auto kDescend = Rule::kDescend, kIgnore = Rule::kIgnore, kSubstituteName = Rule::kSubstituteName;
-  static const auto& rules = *new std::vector<Rule>{
-      {"status", kIgnore, {}},
-      {"metadata",
-       kDescend,
-       {{"name", kIgnore, {}},
-        {"uid", kIgnore, {}},
-        {"generation", kIgnore, {}},
-        {"resourceVersion", kIgnore, {}},
-        {"creationTimestamp", kIgnore, {}},
-        {"labels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}},
-        {"annotations",
-         kDescend,
-         {{kRefNodePoolAnnotation, kSubstituteName, {}}, {kUpdateRecordAnnotation, kIgnore, {}}}}}},
-      {"spec",
-       kDescend,
-       {{"selector", kDescend, {{"matchLabels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}}}},
-        {"template",
-         kDescend,
-         {{"metadata", kDescend, {{"labels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}}}},
-          {"spec", kDescend, {{"nodeSelector", kDescend, {{kNodePoolLabel, kSubstituteName, {}}}}}}}}}}};
+  using Rules = std::vector<FieldRule>;
+  const auto in = [](const char* key, Rules inside) { return FieldRule{key, FieldRule::kDescend, std::move(inside)}; };
+  const auto ignore = [](const char* key) { return FieldRule{key, FieldRule::kIgnore, {}}; };
+  const auto pool_in = [](const char* key) { return FieldRule{key, FieldRule::kSubstituteName, {}}; };
+  static const auto& rules = *new Rules{
+      ignore("status"),
+      in("metadata", {ignore("name"), ignore("uid"), ignore("generation"), ignore("resourceVersion"),
+                      ignore("creationTimestamp"), in("labels", {pool_in(kPoolNameLabel)}),
+                      in("annotations", {pool_in(kRefNodePoolAnnotation), ignore(kUpdateRecordAnnotation)})}),
+      in("spec", {in("selector", {in("matchLabels", {pool_in(kPoolNameLabel)})}),
+                  in("template", {in("metadata", {in("labels", {pool_in(kPoolNameLabel)})}),
+                                  in("spec", {in("nodeSelector", {pool_in(kNodePoolLabel)})})})})};
   return rules;
 }
 

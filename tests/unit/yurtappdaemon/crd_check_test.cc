@@ -262,32 +262,46 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
 
-TEST(CrdCheckTest, CallbackGetsTheMissingFieldsAfterTheFirstCheckAndWhenTheyChange) {
+TEST(CrdCheckTest, CallbackIsCalledWhenTheMissingFieldsChange) {
   Server server;
   Recorded events;
+  const auto missing = std::make_shared<MissingFields>();
   std::vector<std::string> found;
-  CrdCheck check(server.client, events, Clock::Real(), [&](const std::string& missing) { found.push_back(missing); });
+  CrdCheck check(server.client, events, Clock::Real(), missing,
+                 [&] { found.push_back(missing->With([](const auto& known) { return known.value_or("unknown"); })); });
   ASSERT_TRUE(check.Check({}));
   ASSERT_TRUE(check.Check({}));
+  EXPECT_EQ(missing->With([](const auto& known) { return known; }), "");
   server.crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
   ASSERT_TRUE(check.Check({}));
   ASSERT_TRUE(check.Check({}));
   server.crd = WholeCrd();
   ASSERT_TRUE(check.Check({}));
-  EXPECT_EQ(found, (std::vector<std::string>{"", "spec.paused", ""}));
+  EXPECT_EQ(found, (std::vector<std::string>{"spec.paused", ""}));
+}
+
+TEST(CrdCheckTest, CallbackIsCalledIfTheFirstCheckFindsMissingFields) {
+  Server server;
+  Recorded events;
+  server.crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
+  int calls = 0;
+  CrdCheck check(server.client, events, Clock::Real(), std::make_shared<MissingFields>(), [&] { ++calls; });
+  ASSERT_TRUE(check.Check({}));
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
   Server server;
   Recorded events;
-  CrdCheck check(server.client, events, Clock::Real(),
-                 [](const std::string&) { FAIL() << "the callback must not be called"; });
+  const auto missing = std::make_shared<MissingFields>();
+  CrdCheck check(server.client, events, Clock::Real(), missing, [] { FAIL() << "the callback must not be called"; });
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
   server.status = 403;
   EXPECT_TRUE(check.Check({}));
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "InternalError"}, {"code", 500}};
   server.status = 500;
   EXPECT_FALSE(check.Check({}));
+  EXPECT_FALSE(missing->With([](const auto& known) { return known; }));
   EXPECT_TRUE(events.notes.empty());
 }
 
