@@ -55,19 +55,6 @@ std::string FirstFailure(const Observation& seen, const Plan& plan) {
   return DescribeFailure(pool.pool, reason, message, std::count_if(first, decision.pools.end(), stops));
 }
 
-// Reads the failed pools and the workloads from the server, before their revision is marked as failed. Puts the
-// workloads into the store, so that the next plan shows whether the pools have really failed. Fails if a pool went
-// offline or online, and the cache does not show it yet.
-Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
-                       std::stop_token stop) {
-  std::vector<const PoolPlan*> failed;
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    if (plan.rollout->decision.pools[i].failed) failed.push_back(&plan.pools[i]);
-  }
-  YAD_TRY_VOID(executor.ConfirmPools(failed, stop));
-  return executor.ReadWorkloads(daemon, stop);
-}
-
 // Checks that the cache has the revisions of the workloads that the plan adopts and updates, unless a revision does not
 // exist. The update removes the values that the workload's revision has and the new revision lacks. If the workload's
 // revision were not in the cache, these values would stay.
@@ -90,8 +77,7 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, Daemo
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
     // The caches may be stale. A pool that they show as unhealthy may have been healthy for a long time.
-    YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor_, stop));
-    YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
+    YAD_TRY_VOID(executor_.ConfirmFailures(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
     return {};
   }

@@ -7,7 +7,6 @@
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
-#include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/observer.h"
@@ -27,8 +26,8 @@ struct FinalPlan {
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Planner {
  public:
-  Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, const PlanExecutor& executor, Clock& clock)
-      : removals_(removals), check_jobs_(check_jobs), executor_(executor), clock_(clock) {}
+  Planner(const RemovalGate& removals, const PlanExecutor& executor, Clock& clock)
+      : removals_(removals), executor_(executor), clock_(clock) {}
 
   // Returns nullopt if the planner first had to read or write objects, which made `seen` outdated. The reconcile must
   // then start again.
@@ -49,7 +48,6 @@ class Planner {
   Result<bool> StoreGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const;
 
   const RemovalGate& removals_;
-  const CheckJobWriter& check_jobs_;
   const PlanExecutor& executor_;
   Clock& clock_;
 };

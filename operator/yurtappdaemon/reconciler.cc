@@ -104,9 +104,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       removals_(client, stores.pools, events, clock, options_.max_removals),
       image_volumes_(client, clock),
       observer_(client, stores, events, clock, options_.sampler.get(), image_volumes_),
-      check_jobs_(client, stores.jobs, options_.apply.parallel_writes),
       executor_(client, stores, clock, options_.apply),
-      planner_(removals_, check_jobs_, executor_, clock),
+      planner_(removals_, executor_, clock),
       reporter_(client, stores.daemons, events, clock),
       pod_diagnoser_(client, clock),
       prefetches_(client, stores.prefetches, image_volumes_, options_.prefetch_image, options_.apply.parallel_writes) {}
@@ -201,7 +200,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state,
                                       std::stop_token stop) const {
   if (options_.sampler != nullptr) options_.sampler->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
-  CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
+  CheckJobOutcome outcome = WriteCheckJobs(client_, stores_.jobs, snapshot, plan, options_.apply.parallel_writes, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
   for (const auto& [name, job] : rejected) state.pace.RecordRejectedJob(name, clock_.Now());
   // Keeps the rejections of invalid Jobs (`final`), so that the operator does not create these Jobs again, and the

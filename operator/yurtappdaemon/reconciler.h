@@ -90,7 +90,6 @@ class Reconciler {
   const RemovalGate removals_;
   ImageVolumes image_volumes_;
   const Observer observer_;
-  const CheckJobWriter check_jobs_;
   const PlanExecutor executor_;
   const Planner planner_;
   Reporter reporter_;

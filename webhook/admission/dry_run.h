@@ -34,7 +34,7 @@ struct TrialResult {
 
 // Limits the memory for all dry runs in this process: the maximum size of their workloads as encoded JSON, in bytes. (A
 // tree of Json takes about ten times as much, and a merge needs several trees.) The reconciler's writes have their own
-// budget (PlanExecutor::Options::budget), so dry runs never block them.
+// budget (PlanExecutor), so dry runs never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
 // Thread-safe. The constructor's arguments must outlive this object.

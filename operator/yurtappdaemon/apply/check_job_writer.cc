@@ -37,20 +37,21 @@ bool IsFinal(const Error& error) {
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
 }
 
-}  // namespace
-
-Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
+// Reads the Job with this name into the cache. Fails if the Job does not belong to a check of the daemon, or no longer
+// exists.
+Status FindOwnJob(Client& client, Informer* jobs, const YurtAppDaemon& daemon, const std::string& name,
+                  std::stop_token stop) {
   // A list, because the chart does not grant `get` for Jobs.
   const ListOptions options{.ns = daemon.meta.key.ns, .field_selector = "metadata.name=" + name};
   Status found = Fail(Reason::kConflict, "a Job of this name was deleted just now");
-  const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
+  const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
     if (!ControlledBy(meta, daemon.meta.uid)) {
       found = Fail(Reason::kAlreadyExists, "it exists and belongs to " + ControllerOf(meta) + "; delete it");
     } else if (meta.Label(kCheckLabel).empty()) {
       found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
     } else {
-      if (jobs_ != nullptr) jobs_->store().Observe(StoredCheckJob(item.TreeOfObject()));
+      if (jobs != nullptr) jobs->store().Observe(StoredCheckJob(item.TreeOfObject()));
       found = {};
     }
     return true;
@@ -58,7 +59,25 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
   return read ? found : Fail(read.error());
 }
 
-Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const {
+Status CreateCheckJob(Client& client, Informer* jobs, const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan,
+                      std::stop_token stop) {
+  const Check& check = snapshot.daemon.strategy.rolling.checks[plan.checks.index];
+  const std::string& label = plan.workload->object->meta().Label(kRevisionLabel);
+  YAD_TRY(const auto job, MakeCheckJob(snapshot.daemon, check, snapshot.pools[pool].pool(), label, plan.checks.job));
+  const auto created = client.Create(kJobType, job, {}, stop);
+  if (!created) {
+    if (created.error().reason == Reason::kAlreadyExists)
+      return FindOwnJob(client, jobs, snapshot.daemon, plan.checks.job, stop);
+    return Fail(ShortError(created.error()));
+  }
+  if (jobs != nullptr) jobs->store().Observe(StoredCheckJob(*created));
+  return {};
+}
+
+}  // namespace
+
+Status ReadFailedJobs(Client& client, Informer* jobs, const Snapshot& snapshot, const Plan& plan,
+                      std::stop_token stop) {
   std::set<std::string> wanted;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     const bool failed = plan.rollout->decision.pools[i].failed;
@@ -66,8 +85,8 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   }
   // If the operator can't read Jobs (jobs_error), the Jobs that the cache shows as failed count as failed.
   if (wanted.empty() || !snapshot.jobs_error.empty()) return {};
-  const Status read = ListCheckJobs(client_, snapshot.daemon.meta, stop, [&](const ObjectPtr& job) {
-    if (jobs_ != nullptr) jobs_->store().Observe(job);
+  const Status read = ListCheckJobs(client, snapshot.daemon.meta, stop, [&](const ObjectPtr& job) {
+    if (jobs != nullptr) jobs->store().Observe(job);
     wanted.erase(job->meta().key.name);
   });
   if (!read) return read;
@@ -77,40 +96,27 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   return {};
 }
 
-Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan,
-                              std::stop_token stop) const {
-  const Check& check = snapshot.daemon.strategy.rolling.checks[plan.checks.index];
-  const std::string& label = plan.workload->object->meta().Label(kRevisionLabel);
-  YAD_TRY(const auto job, MakeCheckJob(snapshot.daemon, check, snapshot.pools[pool].pool(), label, plan.checks.job));
-  const auto created = client_.Create(kJobType, job, {}, stop);
-  if (!created) {
-    if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
-    return Fail(ShortError(created.error()));
-  }
-  if (jobs_ != nullptr) jobs_->store().Observe(StoredCheckJob(*created));
-  return {};
-}
-
-CheckJobOutcome CheckJobWriter::Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const {
+CheckJobOutcome WriteCheckJobs(Client& client, Informer* jobs, const Snapshot& snapshot, const Plan& plan,
+                               std::size_t parallel_writes, std::stop_token stop) {
   CheckJobOutcome outcome;
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     if (plan.pools[i].checks.starts_job) starts.push_back(i);
   }
   if (starts.empty() && plan.outdated_jobs.empty()) return outcome;
-  if (const auto live = ConfirmDaemon(client_, snapshot.daemon.meta, stop); !live) {
+  if (const auto live = ConfirmDaemon(client, snapshot.daemon.meta, stop); !live) {
     outcome.retry = live.error();
     return outcome;
   }
   std::vector<Status> results(starts.size() + plan.outdated_jobs.size());
-  ParallelFor(results.size(), parallel_writes_, [&](std::size_t task) {
+  ParallelFor(results.size(), parallel_writes, [&](std::size_t task) {
     if (task < starts.size()) {
-      results[task] = Create(snapshot, starts[task], plan.pools[starts[task]], stop);
+      results[task] = CreateCheckJob(client, jobs, snapshot, starts[task], plan.pools[starts[task]], stop);
       return;
     }
     const ObjectMeta& meta = plan.outdated_jobs[task - starts.size()].object->meta();
     const DeleteOptions options{.uid = meta.uid};
-    results[task] = client_.Delete(kJobType, meta.key, options, stop);
+    results[task] = client.Delete(kJobType, meta.key, options, stop);
   });
   for (std::size_t task = 0; task < results.size(); ++task) {
     if (results[task]) continue;

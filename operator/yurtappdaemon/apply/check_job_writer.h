@@ -1,4 +1,4 @@
-// Creates and deletes the Jobs of checks.
+// Creates and deletes the Jobs of checks. Thread-safe.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_CHECK_JOB_WRITER_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_CHECK_JOB_WRITER_H_
 
@@ -22,31 +22,15 @@ struct CheckJobOutcome {
   bool invalid = false;                         // a Job is invalid, so its check has failed
 };
 
-// Thread-safe.
-class CheckJobWriter {
- public:
-  // Puts the responses into the cache `jobs`, unless it is null.
-  CheckJobWriter(Client& client, Informer* jobs, std::size_t parallel_writes)
-      : client_(client), jobs_(jobs), parallel_writes_(parallel_writes) {}
+// The functions put the server's responses into the cache `jobs`, unless it is null.
 
-  // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already
-  // created a Job, uses this Job.
-  CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
+// Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already created
+// a Job, uses this Job.
+CheckJobOutcome WriteCheckJobs(Client& client, Informer* jobs, const Snapshot& snapshot, const Plan& plan,
+                               std::size_t parallel_writes, std::stop_token stop);
 
-  // Reads the Jobs of failed checks from the server into the cache. Fails with kConflict if one of them has been
-  // deleted.
-  Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
-
- private:
-  // Reads the Job with this name into the cache. Fails if the Job does not belong to a check of the daemon, or no
-  // longer exists.
-  Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
-  Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
-
-  Client& client_;
-  Informer* const jobs_;
-  const std::size_t parallel_writes_;
-};
+// Reads the Jobs of failed checks from the server. Fails with kConflict if one of them has been deleted.
+Status ReadFailedJobs(Client& client, Informer* jobs, const Snapshot& snapshot, const Plan& plan, std::stop_token stop);
 
 }  // namespace yad
 

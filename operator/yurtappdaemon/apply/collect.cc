@@ -57,6 +57,15 @@ void AddWritten(WrittenPools list, const std::string& pool, Outcome& outcome) {
   if (list != nullptr) (outcome.*list).push_back(pool);
 }
 
+// Sets outcome.retry to `error` if the retry after `error` must wait longer than the retry after the current value. For
+// example, the retry waits longer after an exceeded quota than after a Conflict.
+void Retry(const Error& error, Outcome& outcome) {
+  const auto wait = [](const Error& one) {
+    return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
+  };
+  if (!outcome.retry || wait(error) > wait(*outcome.retry)) outcome.retry = error;
+}
+
 // Marks the pool's write as outstanding. `conflict` is the failure reason if the object of another owner has the name.
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
@@ -155,13 +164,6 @@ std::vector<std::size_t> PoolsToWrite(const Plan& plan) {
     if (!plan.pools[i].deferred && WritesAnything(plan.pools[i])) writes.push_back(i);
   }
   return writes;
-}
-
-void Retry(const Error& error, Outcome& outcome) {
-  const auto wait = [](const Error& one) {
-    return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
-  };
-  if (!outcome.retry || wait(error) > wait(*outcome.retry)) outcome.retry = error;
 }
 
 Error ShortError(const Error& error) {

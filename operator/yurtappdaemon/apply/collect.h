@@ -30,10 +30,6 @@ Outcome OutcomeWithoutWrites(const Plan& plan);
 // Returns the indexes of the pools whose workload or Service the plan writes now.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Sets outcome.retry to `error` if the retry after `error` must wait longer than the retry after the current value. For
-// example, the retry waits longer after an exceeded quota than after a Conflict.
-void Retry(const Error& error, Outcome& outcome);
-
 // Returns a shortened copy of the error of a failed write. Truncates the message to 4 KiB. Keeps only the reasons of
 // the causes, without duplicates. A reconcile keeps the errors of all pools until its last write, so the errors of
 // thousands of pools must be short.

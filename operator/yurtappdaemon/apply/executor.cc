@@ -13,6 +13,7 @@
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/apply/cache_checks.h"
+#include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/service_writer.h"
 #include "operator/yurtappdaemon/apply/workload_remover.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
@@ -101,18 +102,22 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   return read ? Status() : Fail(read.error());
 }
 
-Status PlanExecutor::ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const {
-  std::set<std::string> names;
-  for (const PoolPlan* pool : pools) names.insert(pool->pool);
-  YAD_TRY(const PoolsByName live, ReadPools(client_, options_.pool_type(), names, /*metadata_only=*/false, stop));
-  for (const PoolPlan* pool : pools) {
-    const auto found = live.find(pool->pool);
-    if (found == live.end()) return Fail(Reason::kUnknown, "pool " + pool->pool + " no longer exists");
-    if (found->second.offline == pool->offline) continue;
-    return Fail(Reason::kUnknown, "the cached NodePool " + pool->pool + " is outdated: the pool is " +
-                                      (pool->offline ? "no longer Offline" : "Offline"));
+Status PlanExecutor::ConfirmFailures(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const {
+  std::set<std::string> failed;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (plan.rollout->decision.pools[i].failed) failed.insert(plan.pools[i].pool);
   }
-  return {};
+  YAD_TRY(const PoolsByName live, ReadPools(client_, options_.pool_type(), failed, /*metadata_only=*/false, stop));
+  for (const PoolPlan& pool : plan.pools) {
+    if (!failed.contains(pool.pool)) continue;
+    const auto found = live.find(pool.pool);
+    if (found == live.end()) return Fail(Reason::kUnknown, "pool " + pool.pool + " no longer exists");
+    if (found->second.offline == pool.offline) continue;
+    return Fail(Reason::kUnknown, "the cached NodePool " + pool.pool + " is outdated: the pool is " +
+                                      (pool.offline ? "no longer Offline" : "Offline"));
+  }
+  YAD_TRY_VOID(ReadWorkloads(snapshot.daemon, stop));
+  return ReadFailedJobs(client_, stores_.jobs, snapshot, plan, stop);
 }
 
 void PlanExecutor::RemoveServices(const Batch& batch, const std::set<std::string>& staying, Outcome& outcome) const {
@@ -211,7 +216,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   // workload unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
-  const ByteBudget::Lease lease = options_.budget->Take(bytes, batch.stop);
+  const ByteBudget::Lease lease = budget_.Take(bytes, batch.stop);
   // When the operator stops, Take returns without reserving memory. This check then returns before the workload is
   // rendered, which would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {

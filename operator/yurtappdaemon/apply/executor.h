@@ -3,7 +3,6 @@
 #define OPERATOR_YURTAPPDAEMON_APPLY_EXECUTOR_H_
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -31,9 +30,6 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // maximum number of parallel writes for one daemon
-    // Limits the memory for the concurrent writes of all daemons together. Counts bytes of encoded JSON. A merge needs
-    // several Json trees, and each tree needs about ten times the memory of its encoding.
-    std::shared_ptr<ByteBudget> budget = std::make_shared<ByteBudget>(4u << 20);
     // Returns the NodePool type with the API version that requests must use. Must be thread-safe.
     std::function<ResourceType()> pool_type = [] { return kNodePoolType; };
   };
@@ -56,9 +52,11 @@ class PlanExecutor {
   // Reads the daemon's workloads from the server into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
-  // Reads the pools from the server. Fails if a pool does not exist, or if it is Offline only on the server or only in
-  // its plan.
-  Status ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
+  // Reads the failed pools, the workloads and the Jobs of failed checks from the server, before the revision is marked
+  // as failed. Puts the workloads and the Jobs into the stores, so that the next plan shows whether the pools have
+  // really failed. Fails if a failed pool does not exist, or if it is Offline only on the server or only in the plan.
+  // Also fails if a Job has been deleted.
+  Status ConfirmFailures(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // the keys are names of pools
@@ -89,6 +87,9 @@ class PlanExecutor {
   const ReconcilerStores stores_;
   Clock& clock_;
   const Options options_;
+  // Limits the memory for the concurrent writes of all daemons together. Counts bytes of encoded JSON. A merge needs
+  // several Json trees, and each tree needs about ten times the memory of its encoding.
+  mutable ByteBudget budget_{4u << 20};
 };
 
 }  // namespace yad

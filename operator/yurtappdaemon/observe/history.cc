@@ -35,9 +35,10 @@ bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
+std::int64_t NumberOf(const ObjectPtr& revision) { return ProjectionOf<RevisionProjection>(revision).number; }
+
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
-  return std::pair(ProjectionOf<RevisionProjection>(a).number, a->meta().key.name) <
-         std::pair(ProjectionOf<RevisionProjection>(b).number, b->meta().key.name);
+  return std::pair(NumberOf(a), a->meta().key.name) < std::pair(NumberOf(b), b->meta().key.name);
 }
 
 // Returns `number` + 1. Returns the maximum of int64 unchanged, because it would overflow. Only a user can set a number
@@ -57,7 +58,7 @@ void ForgetRollout(const ObjectMeta& revision, Json& patch) {
 // Returns whether the revision's number was raised after its creation: a younger revision has a lower number.
 bool WasRaised(const ObjectPtr& revision, const std::vector<ObjectPtr>& revisions) {
   return std::any_of(revisions.begin(), revisions.end(), [&](const ObjectPtr& other) {
-    return ProjectionOf<RevisionProjection>(other).number < ProjectionOf<RevisionProjection>(revision).number &&
+    return NumberOf(other) < NumberOf(revision) &&
            other->meta().creation_timestamp > revision->meta().creation_timestamp;
   });
 }
@@ -162,9 +163,9 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
   std::int64_t last = 0;
   for (ObjectPtr& revision : revisions) {
     const ObjectMeta& meta = revision->meta();
-    const std::int64_t number = std::max(ProjectionOf<RevisionProjection>(revision).number, NextNumber(last));
+    const std::int64_t number = std::max(NumberOf(revision), NextNumber(last));
     last = number;
-    if (number == ProjectionOf<RevisionProjection>(revision).number) continue;
+    if (number == NumberOf(revision)) continue;
     if (!confirmed) {
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
@@ -176,10 +177,8 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     // operator raised numbers without the annotation, so after the first status of this operator, the number may be its
     // own.
     const bool was_raised = StatusView(daemon.status).is_ours() && WasRaised(revision, revisions);
-    if (ProjectionOf<RevisionProjection>(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
-      patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
-          std::to_string(ProjectionOf<RevisionProjection>(revision).number);
-    }
+    if (ProjectionOf<RevisionProjection>(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised)
+      patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] = std::to_string(NumberOf(revision));
     YAD_TRY(revision, Change(meta, std::move(patch), stop));
   }
   return {};
@@ -227,7 +226,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   ObjectPtr match = Match(content, state.all);
   if (match == nullptr) {
     YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
-    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf<RevisionProjection>(state.all.back()).number;
+    const std::int64_t highest = state.all.empty() ? 0 : NumberOf(state.all.back());
     YAD_TRY(match, Create(daemon, content, NextNumber(highest), state.collision_count, stop));
     state.created = true;
     store_.Observe(match);
