@@ -16,7 +16,6 @@
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply/write_pace.h"
 #include "operator/yurtappdaemon/crd_check.h"
-#include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
 #include "operator/yurtappdaemon/next_reconcile.h"
@@ -73,10 +72,10 @@ struct DaemonState {
   NoticeMemory notices;
   TraceMemory trace;
   PodDiagnoser::Memory pod_diagnoser;
-  MisplacedPods::Memory misplaced;
-  std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
-  std::string reported;           // the last message that ReportBlocked reported
-  ExaminedPools stuck_pools;      // see NextStuckPools
+  bool misplaced_restored = false;  // see MisplacedPods::CountsOf
+  std::set<std::string> deleted;    // names of workloads that status lists and that the operator has deleted
+  std::string reported;             // the last message that ReportBlocked reported
+  ExaminedPools stuck_pools;        // see NextStuckPools
 };
 
 }  // namespace yad

@@ -229,7 +229,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   const Json& previous = seen.previous();
   MisplacedCounts misplaced;
   if (options_.misplaced != nullptr)
-    misplaced = options_.misplaced->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
+    misplaced = options_.misplaced->CountsOf(meta.key, outcome.pools, previous, state.misplaced_restored);
   std::optional<std::string> missing_fields;
   if (options_.missing_fields != nullptr)
     missing_fields = options_.missing_fields->With([](const auto& known) { return known; });

@@ -8,7 +8,6 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
-#include "operator/yurtappdaemon/report/status.h"
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/dashboard/fleet_model.h"
 

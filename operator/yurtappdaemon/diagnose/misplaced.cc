@@ -204,51 +204,46 @@ std::optional<ObjectKey> MisplacedPods::DaemonOf(const ObjectKey& workload) cons
 }
 
 void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, const Found& found) {
-  std::set<ObjectKey> changed;
-  for (const auto& [workload, count] : before) {
-    if (!found.counts.contains(workload)) changed.insert(workload);
-  }
-  for (const auto& [workload, count] : found.counts) {
+  ByWorkload both = before;
+  both.insert(found.counts.begin(), found.counts.end());
+  for (const auto& [workload, any_count] : both) {
     const auto old = before.find(workload);
-    if (old == before.end() || old->second != count) changed.insert(workload);
-    const auto daemon = old == before.end() ? DaemonOf(workload) : std::nullopt;
-    const auto object = daemon ? stores_.daemons.Get(*daemon) : Fail(Reason::kNotFound, "");
-    if (!object) continue;
-    const bool one = count == 1;
-    events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
-                   Pluralize(count, "pod") + " of pool " + pool + (one ? " runs" : " run") +
-                       " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
-                       ") and still " + (one ? "counts" : "count") + " as ready; delete " +
-                       (one ? "this pod, so that it is" : "these pods, so that they are") +
-                       " recreated on nodes of the pool");
-  }
-  for (const ObjectKey& workload : changed) {
-    if (const auto daemon = DaemonOf(workload); daemon && show_) show_(*daemon);
+    const auto now = found.counts.find(workload);
+    if (old != before.end() && now != found.counts.end() && old->second == now->second) continue;
+    const auto daemon = DaemonOf(workload);
+    if (!daemon) continue;
+    const auto object = stores_.daemons.Get(*daemon);
+    if (object && old == before.end()) {
+      const bool one = now->second == 1;
+      events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
+                     Pluralize(now->second, "pod") + " of pool " + pool + (one ? " runs" : " run") +
+                         " on nodes outside the pool (" + NameSome({found.nodes.begin(), found.nodes.end()}) +
+                         ") and still " + (one ? "counts" : "count") + " as ready; delete " +
+                         (one ? "this pod, so that it is" : "these pods, so that they are") +
+                         " recreated on nodes of the pool");
+    }
+    show_(*daemon);
   }
 }
 
 MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vector<PoolOutcome>& pools,
-                                        const Json& previous, Memory& memory) {
-  std::vector<std::string> unread;
-  if (!std::exchange(memory.restored, true)) {
+                                        const Json& previous, bool& restored) {
+  if (!std::exchange(restored, true)) {
     for (const PoolStatusView& entry : StatusView(previous).pools()) {
       const std::int64_t count = entry.misplaced_replicas();
       if (count <= 0) continue;
       const std::string name(entry.name());
-      pools_.With([&](auto& known) {
-        if (known[name].counted) return;
+      const bool unread = pools_.With([&](auto& known) {
+        if (known[name].counted) return false;
         known[name].counts[{daemon.ns, std::string(entry.workload())}] = count;
-        unread.push_back(name);
+        return true;
       });
+      if (unread) count_({"", name});
     }
-  }
-  if (count_) {
-    for (const std::string& pool : unread) count_({"", pool});
   }
   MisplacedCounts counts;
   std::int64_t sum = 0;
   pools_.With([&](const auto& known) {
-    if (known.empty()) return;
     for (const PoolOutcome& pool : pools) {
       const auto found = pool.workload ? known.find(pool.plan->pool) : known.end();
       if (found == known.end()) continue;

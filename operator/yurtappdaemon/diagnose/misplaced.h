@@ -56,13 +56,10 @@ class MisplacedPods {
   // Counts the misplaced pods of the pool.
   Result<ReconcileResult> CountPods(const Request& pool, std::stop_token stop);
 
-  // ---- for the reconcile of one daemon ----
-  struct Memory {
-    bool restored = false;
-  };
-  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status.
+  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status. Takes
+  // the counts in `previous` if `restored` is false, and sets `restored`.
   MisplacedCounts CountsOf(const ObjectKey& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
-                           Memory& memory);
+                           bool& restored);
   // Removes the daemon's metric.
   static void Forget(const ObjectKey& daemon);
 

@@ -2,7 +2,6 @@
 
 #include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
-#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {
@@ -144,23 +143,14 @@ bool IsShown(const Rollout& rollout, std::size_t pool) {
   return rollout.target.is_current || rollout.decision.pools[pool].group == rollout.decision.group;
 }
 
-// Returns RolloutNumbers::failure.
-std::string FirstFailureOnTarget(const std::vector<PoolView>& views, const RolloutDecision& decision) {
-  const PoolView* first = nullptr;
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    if (!decision.StopsRollout(decision.pools[i])) continue;
-    if (failed++ == 0) first = &views[i];
-  }
-  return first == nullptr ? "" : DescribeFailure(first->name, first->reason, first->message, failed);
-}
-
 }  // namespace
 
 PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& input) {
   const std::vector<PoolOutcome>& results = input.pools;
   const std::optional<Rollout>& rollout = input.rollout;
   PoolCounts counts;
+  const PoolView* first_on_target = nullptr;  // the first pool whose failure stops the rollout
+  std::size_t failed_on_target = 0;
   counts.desired = static_cast<std::int64_t>(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
@@ -168,14 +158,13 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& inp
     const bool offline = view.phase == PoolPhase::kOffline;
     const bool failed = view.phase == PoolPhase::kFailed || (plan.offline_after_update && view.late) ||
                         (offline && view.reason == kCheckFailed) || IsRejectedOffline(view, results[i]);
-    const bool waits_for_user = plan.waits_for_user;
     counts.updated += view.updated;
     counts.ready += view.ready && !offline;
     counts.failed += failed;
     counts.offline += offline;
     counts.invalid_names += results[i].failure_reason == kInvalidPoolName;
     counts.provisioned += view.workload != nullptr;
-    counts.waiting_for_user += waits_for_user;
+    counts.waiting_for_user += plan.waits_for_user;
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
@@ -187,11 +176,11 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& inp
     const bool of_other_cause = view.other_cause && failed && !view.settled;
     counts.other_cause += of_other_cause;
     if ((revision_failed || of_other_cause) && counts.first_of_rollout == nullptr) counts.first_of_rollout = &view;
-    const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
+    const bool gave_up = revision_failed || (view.other_cause && !waits);
     counts.settled += view.settled;
     counts.unsettled += !view.settled && !gave_up;
     counts.unassigned += !view.assigned && !gave_up;
-    counts.on_their_way += !view.settled && !gave_up && (!failed || awaited) && !waits_for_user;
+    counts.on_their_way += !view.settled && !gave_up && (!failed || awaited) && !plan.waits_for_user;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
@@ -199,6 +188,8 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& inp
         view.phase != PoolPhase::kVerifying) {
       counts.not_ready.push_back(std::string(view.name) + " (" + std::string(ToString(view.phase)) + ")");
     }
+    if (rollout && rollout->decision.StopsRollout(rollout->decision.pools[i]) && failed_on_target++ == 0)
+      first_on_target = &view;
     if (rollout && IsShown(*rollout, i)) {
       ++counts.rollout.pools;
       counts.rollout.updated += view.updated;
@@ -206,7 +197,10 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const StatusInput& inp
       counts.rollout.held += plan.waiting_for == WaitingFor::kHold;
     }
   }
-  if (rollout) counts.rollout.failure = FirstFailureOnTarget(views, rollout->decision);
+  if (first_on_target != nullptr) {
+    const PoolView& first = *first_on_target;
+    counts.rollout.failure = DescribeFailure(first.name, first.reason, first.message, failed_on_target);
+  }
   return counts;
 }
 

@@ -6,7 +6,6 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
-#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {

@@ -1,19 +1,43 @@
-// One pool as status shows it. Pure.
+// One pool as status shows it, and the input of all functions that build the status. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 
 namespace yad {
 
-struct StatusInput;
+// The input of BuildStatus (status.h).
+struct StatusInput {
+  const Snapshot& snapshot;
+  const std::vector<PoolOutcome>& pools;
+  const std::vector<WorkloadRef>& leaving;  // Outcome::leaving
+  // The status before this reconcile, including fields that the server dropped because of an old CRD. The new status
+  // takes times from it.
+  const Json& previous;
+  std::int64_t collision_count = 0;
+  const PostponedRemovals& postponed;          // workloads whose removal is blocked or not decided yet
+  const std::optional<Rollout>& rollout;       // only for RollingUpdate
+  const Diagnoses* diagnoses = nullptr;        // the diagnoses of unhealthy pools; null: no pool was examined
+  const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
+  ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
+  // The fields that the CRD lacks, joined into one string; "" if it has all fields. nullopt if they are not known. The
+  // condition about them then does not change.
+  std::optional<std::string> missing_fields = std::nullopt;
+  // True if this process last built a status that was not Complete. `previous` may be older than that status, because
+  // its write failed or was delayed.
+  bool was_incomplete = false;
+};
 
 // Its pointers and string_views point into the workloads and plans from which it was created.
 struct PoolView {

@@ -2,38 +2,12 @@
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "operator/base/clock.h"
-#include "operator/yurtappdaemon/diagnose/diagnosis.h"
-#include "operator/yurtappdaemon/observe/snapshot.h"
-#include "operator/yurtappdaemon/plan/outcome.h"
+#include "operator/yurtappdaemon/report/pool_view.h"
 
 namespace yad {
-
-struct StatusInput {
-  const Snapshot& snapshot;
-  const std::vector<PoolOutcome>& pools;
-  const std::vector<WorkloadRef>& leaving;  // Outcome::leaving
-  // The status before this reconcile, including fields that the server dropped because of an old CRD. The new status
-  // takes times from it.
-  const Json& previous;
-  std::int64_t collision_count = 0;
-  const PostponedRemovals& postponed;          // workloads whose removal is blocked or not decided yet
-  const std::optional<Rollout>& rollout;       // only for RollingUpdate
-  const Diagnoses* diagnoses = nullptr;        // the diagnoses of unhealthy pools; null: no pool was examined
-  const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
-  ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
-  // The fields that the CRD lacks, joined into one string; "" if it has all fields. nullopt if they are not known. The
-  // condition about them then does not change.
-  std::optional<std::string> missing_fields = std::nullopt;
-  // True if this process last built a status that was not Complete. `previous` may be older than that status, because
-  // its write failed or was delayed.
-  bool was_incomplete = false;
-};
 
 // Returns the status. A condition or a phase that has not changed keeps its time from the previous status, so the
 // status of an unchanged cluster does not change.
