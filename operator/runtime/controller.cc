@@ -205,8 +205,6 @@ struct Controller::Impl {
 Controller::Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock)
     : impl_(std::make_shared<Impl>(std::move(options), std::move(reconcile), clock)) {}
 
-Controller::~Controller() = default;
-
 Controller& Controller::For(Informer& primary, Predicate predicate, Predicate may_wait) {
   impl_->primary = &primary;
   return Watches(
