@@ -70,6 +70,14 @@ inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
+// Returns nullopt if the result is an Error with reason kNotFound.
+template <typename T>
+Result<std::optional<T>> IfFound(Result<T> result) {
+  if (result) return std::optional<T>(std::in_place, *std::move(result));
+  if (result.error().reason == Reason::kNotFound) return std::nullopt;
+  return Fail(std::move(result).error());
+}
+
 // Returns true if the same request may succeed when it is sent again later.
 bool IsTransient(const Error& error);
 

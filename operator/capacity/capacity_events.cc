@@ -1,7 +1,6 @@
 #include "operator/capacity/capacity_events.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
@@ -22,15 +21,6 @@ ObjectReference Regarding(const NodePoolAutoscaler& autoscaler) {
 }
 
 ObjectReference Regarding(const Node& node) { return ReferenceTo(kNodeType, node.meta); }
-
-std::array<std::pair<const char*, int>, 6> Counts(const CapacityPlan& plan) {
-  return {{{"leased", plan.leased},
-           {"idle", plan.idle},
-           {"in_use", plan.in_use},
-           {"joining", plan.joining},
-           {"releasing", plan.releasing},
-           {"quarantined", plan.quarantined}}};
-}
 
 std::string Words(const StringMap& labels) {
   std::string text;
@@ -132,9 +122,10 @@ void CapacityEvents::ReportInvalidLease(const Node& node, const std::string& fau
 }
 
 void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& plan) {
-  for (const auto& [state, count] : Counts(plan)) {
-    metrics::GetGauge(kNodes, "Nodes of a NodePoolAutoscaler by state.", {{"name", autoscaler}, {"state", state}})
-        .Set(count);
+  for (const CapacityCounter& counter : kCapacityCounters) {
+    metrics::GetGauge(kNodes, "Nodes of a NodePoolAutoscaler by state.",
+                      {{"name", autoscaler}, {"state", counter.metric}})
+        .Set(plan.*counter.count);
   }
   std::size_t waiting = 0;
   for (const Shortage& shortage : plan.shortages) waiting += shortage.pods.size();
@@ -143,7 +134,8 @@ void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& pla
 }
 
 void CapacityEvents::Forget(const std::string& autoscaler) {
-  for (const auto& [state, count] : Counts({})) metrics::Remove(kNodes, {{"name", autoscaler}, {"state", state}});
+  for (const CapacityCounter& counter : kCapacityCounters)
+    metrics::Remove(kNodes, {{"name", autoscaler}, {"state", counter.metric}});
   metrics::Remove(kWaiting, {{"name", autoscaler}});
 }
 

@@ -69,6 +69,17 @@ struct CapacityPlan {
   void WakeAt(WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 };
 
+// The counters of a plan, with their names in the metrics and in the status.
+struct CapacityCounter {
+  const char* metric;
+  const char* field;
+  int CapacityPlan::*count;
+};
+inline constexpr CapacityCounter kCapacityCounters[] = {
+    {"leased", "leased", &CapacityPlan::leased},          {"idle", "idle", &CapacityPlan::idle},
+    {"in_use", "inUse", &CapacityPlan::in_use},           {"joining", "joining", &CapacityPlan::joining},
+    {"releasing", "releasing", &CapacityPlan::releasing}, {"quarantined", "quarantined", &CapacityPlan::quarantined}};
+
 // Plans which nodes one pool leases and releases. The plan depends only on the input, and not on the order of its nodes
 // and pods. The input's shortages are the only memory of earlier plans.
 CapacityPlan PlanCapacity(const CapacityInput& input);

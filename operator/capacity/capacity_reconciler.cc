@@ -68,12 +68,12 @@ const Request& CapacityReconciler::Key() {
 }
 
 Json CapacityReconciler::Describe() const {
-  return described_.With([](const Json& described) { return described; });
+  return described_.With([](const auto& described) { return Json(described); });
 }
 
 Status CapacityReconciler::Survey(Pass& pass) {
   YAD_TRY(const auto nodes, stores_.nodes.List());
-  std::map<const Node*, std::string> invalid_leases;
+  std::set<std::string> invalid_leases;
   for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
@@ -82,7 +82,8 @@ Status CapacityReconciler::Survey(Pass& pass) {
         annotation != node.meta.annotations.end()) {
       const auto lease = ParseLease(annotation->second);
       if (!lease) {
-        invalid_leases.emplace(&node, lease.error().message);
+        if (!invalid_leases_.contains(node.meta.uid)) events_.ReportInvalidLease(node, lease.error().message);
+        invalid_leases.insert(node.meta.uid);
         continue;
       }
       pool = lease->pool;
@@ -94,17 +95,8 @@ Status CapacityReconciler::Survey(Pass& pass) {
     }
   }
   pass.alive = nodes;
-  ReportInvalidLeases(invalid_leases);
+  invalid_leases_ = std::move(invalid_leases);
   return {};
-}
-
-void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases) {
-  std::set<std::string> uids;
-  for (const auto& [node, fault] : invalid_leases) {
-    if (!invalid_leases_.contains(node->meta.uid)) events_.ReportInvalidLease(*node, fault);
-    uids.insert(node->meta.uid);
-  }
-  invalid_leases_ = std::move(uids);
 }
 
 void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
@@ -161,20 +153,19 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
     UndoReleases(invalid, pass, stop);
   }
 
-  std::set<std::string> shown;
+  std::set<std::string> names;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
-    shown.insert(autoscaler.meta.key.name);
+    names.insert(autoscaler.meta.key.name);
     if (const Status run = RunOne(autoscaler, pass, stop); !run)
       pass.failed = run.error();  // the other autoscalers still run
   }
-  for (const std::string& name : shown_) {
-    if (shown.contains(name)) continue;
-    CapacityEvents::Forget(name);
-    described_.With([&](Json& described) {
-      if (described.is_object()) described.erase(name);
+  described_.With([&](auto& described) {
+    std::erase_if(described, [&](const auto& entry) {
+      if (names.contains(entry.first)) return false;
+      CapacityEvents::Forget(entry.first);
+      return true;
     });
-  }
-  shown_ = std::move(shown);
+  });
   if (const Status drained = DrainForgotten(pass, stop); !drained) pass.failed = drained.error();
 
   release_.Keep(pass.releasing);
@@ -197,20 +188,18 @@ ReconcileResult CapacityReconciler::AfterPass(const Pass& pass) const {
 
 Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, const Pass& pass,
                                                                 std::stop_token stop) const {
-  const auto cached = stores_.pools.Get({"", pool});
-  if (!cached && cached.error().reason != Reason::kNotFound) return Fail(cached.error());
+  YAD_TRY(const auto cached, IfFound(stores_.pools.Get({"", pool})));
+  const std::vector<const Node*>& leased = pass.LeasedBy(pool);
   std::optional<Json> object;
   if (cached) {
     object = (*cached)->Parse();
-  } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
+  } else if (!leased.empty()) {
     // Without leased nodes, a stale cache can't cause a wrong release, so the pool is not read from the server.
-  } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
-    object = *std::move(live);
-  } else if (live.error().reason != Reason::kNotFound) {
-    return Fail(live.error());
-  } else {
+    YAD_TRY(object, IfFound(client_.Get(options_.pool_type(), {"", pool}, stop)));
+  }
+  if (!object && !leased.empty()) {
     YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
-    const bool lost = std::any_of(leased->second.begin(), leased->second.end(), [&](const Node* node) {
+    const bool lost = std::any_of(leased.begin(), leased.end(), [&](const Node* node) {
       const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
       return lease && crd.DeletedPoolsBefore(FormatTime(lease->since)) &&
              crd.DeletedPoolsBefore(node->meta.creation_timestamp);
@@ -238,12 +227,12 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     return {};
   };
   YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByWantedPool, autoscaler.node_pool)));
-  const auto leased = pass.leased.find(autoscaler.node_pool);
+  const bool has_leased = !pass.LeasedBy(autoscaler.node_pool).empty();
   const NodeRejections& rejections = RejectionsOf(autoscaler);
   for (const Node* node : pass.nodes) {
     if (pass.taken.contains(node)) continue;
     const bool free = IsFree(*node, autoscaler);
-    const bool ours = leased != pass.leased.end() && node->pool() == autoscaler.node_pool;
+    const bool ours = has_leased && node->pool() == autoscaler.node_pool;
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
@@ -270,13 +259,12 @@ Rejection CapacityReconciler::WhyStopped(const NodePoolAutoscaler& autoscaler, c
   const auto* last = rejections.Last();
   if (last == nullptr) return {};
   const auto accepts = [&](const Node* node) { return !rejections.Has(node->meta.uid); };
-  const auto leased = pass.leased.find(autoscaler.node_pool);
-  const bool others =
-      (leased != pass.leased.end() && std::any_of(leased->second.begin(), leased->second.end(), accepts)) ||
-      (autoscaler.mode != CapacityMode::kDrain &&
-       std::any_of(pass.nodes.begin(), pass.nodes.end(), [&](const Node* node) {
-         return accepts(node) && !pass.taken.contains(node) && IsFree(*node, autoscaler);
-       }));
+  const std::vector<const Node*>& leased = pass.LeasedBy(autoscaler.node_pool);
+  const bool others = std::any_of(leased.begin(), leased.end(), accepts) ||
+                      (autoscaler.mode != CapacityMode::kDrain &&
+                       std::any_of(pass.nodes.begin(), pass.nodes.end(), [&](const Node* node) {
+                         return accepts(node) && !pass.taken.contains(node) && IsFree(*node, autoscaler);
+                       }));
   if (others && !rejections.AreMany()) return {};
   return {kLabelChangeRefused, last->message};
 }
@@ -305,7 +293,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     if (rejection.reason.empty()) rejection = WhyStopped(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
-    described_.With([&](Json& described) {
+    described_.With([&](auto& described) {
       described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
     });
   }
@@ -317,9 +305,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
 }
 
 void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
-  const auto leased = pass.leased.find(autoscaler.node_pool);
-  if (leased == pass.leased.end()) return;
-  for (const Node* node : leased->second) {
+  for (const Node* node : pass.LeasedBy(autoscaler.node_pool)) {
     auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
     if (!lease || lease->phase != LeasePhase::kReleasing) continue;
     if (!RejectionsOf(autoscaler).MayComplete(node->meta.uid, clock_.Now())) continue;
@@ -381,11 +367,8 @@ void CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolV
     if (lease.node == nullptr || stop.stop_requested() || !WhyStopped(autoscaler, pass).reason.empty()) continue;
     if (!confirmed && !ConfirmPool(autoscaler.node_pool, pool, pass, stop)) break;
     confirmed = true;
-    NodeLease terms;
-    terms.pool = autoscaler.node_pool;
-    terms.phase = LeasePhase::kJoining;
-    terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
-    terms.since = pass.now;
+    const std::string for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
+    const NodeLease terms{autoscaler.node_pool, LeasePhase::kJoining, for_pod, pass.now, {}};
     pass.taken.insert(lease.node);
     if (!HandleWriteResult(autoscaler, *lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass)) continue;
     rejections.Accept();

@@ -67,6 +67,12 @@ class CapacityReconciler {
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
     std::optional<WallTime> wake;  // the time of the next pass, if it must run before the resync
     std::optional<Error> failed;   // the last error
+
+    const std::vector<const Node*>& LeasedBy(const std::string& pool) const {
+      static const std::vector<const Node*> none;
+      const auto found = leased.find(pool);
+      return found == leased.end() ? none : found->second;
+    }
   };
   struct PoolView {
     ObjectMeta meta;
@@ -78,7 +84,6 @@ class CapacityReconciler {
   // Returns when the next pass must run.
   ReconcileResult AfterPass(const Pass& pass) const;
   Status Survey(Pass& pass);
-  void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
   // Removes the releasing taint from the Nodes in pass.with_stale_taint. A user has removed their lease or changed
   // their pool, so no release will remove the taint.
   void UntaintKeptNodes(Pass& pass, std::stop_token stop);
@@ -120,9 +125,9 @@ class CapacityReconciler {
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
   std::map<std::string, NodeRejections> rejections_;  // by uid of the autoscaler
-  std::set<std::string> shown_;                       // autoscalers that have metrics
   std::set<std::string> invalid_leases_;              // uids of Nodes whose invalid lease was reported
-  Synchronized<Json> described_;
+  // The last plan of each autoscaler that has metrics, by name.
+  Synchronized<std::map<std::string, Json>> described_;
 };
 
 }  // namespace yad

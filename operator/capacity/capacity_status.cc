@@ -38,12 +38,7 @@ Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const Cap
   }
   status["observedGeneration"] = meta.generation;
   if (plan != nullptr) {
-    status["leased"] = plan->leased;
-    status["idle"] = plan->idle;
-    status["inUse"] = plan->in_use;
-    status["joining"] = plan->joining;
-    status["releasing"] = plan->releasing;
-    status["quarantined"] = plan->quarantined;
+    for (const CapacityCounter& counter : kCapacityCounters) status[counter.field] = plan->*counter.count;
     status["standby"] = Json::array();
     for (const auto& entry : plan->standby)
       status["standby"].push_back({{"name", entry.name}, {"want", entry.want}, {"have", entry.have}});

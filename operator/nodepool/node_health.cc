@@ -25,14 +25,13 @@ NodeState StateOf(NodeFault fault) {
 }
 
 NodeHealth HealthOf(const Node& node, const std::vector<std::string>& agents, const std::vector<std::string>& drivers) {
-  const auto has = [&](const char* condition, const char* status) {
-    return HasValue(node.conditions, condition, status);
-  };
-  if (!node.ready()) return {has("Ready", "False") ? NodeFault::kNotReady : NodeFault::kUnknown, ""};
-  if (has("NetworkUnavailable", "True")) return {NodeFault::kNetworkUnavailable, ""};
-  if (has("MemoryPressure", "True")) return {NodeFault::kMemoryPressure, ""};
-  if (has("DiskPressure", "True")) return {NodeFault::kDiskPressure, ""};
-  if (has("PIDPressure", "True")) return {NodeFault::kPidPressure, ""};
+  if (!node.ready())
+    return {HasValue(node.conditions, "Ready", "False") ? NodeFault::kNotReady : NodeFault::kUnknown, ""};
+  // Each of these faults has the name of its condition.
+  for (const NodeFault fault : {NodeFault::kNetworkUnavailable, NodeFault::kMemoryPressure, NodeFault::kDiskPressure,
+                                NodeFault::kPidPressure}) {
+    if (HasValue(node.conditions, std::string(ToString(fault)), "True")) return {fault, ""};
+  }
   if (!agents.empty()) return {NodeFault::kAgentNotReady, NameSome(agents)};
   if (!drivers.empty()) return {NodeFault::kCsiDriverMissing, NameSome(drivers)};
   return {};

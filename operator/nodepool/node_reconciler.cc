@@ -141,9 +141,8 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
 }
 
 Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::stop_token stop) {
-  const auto stored = nodes_.Get(request);
+  YAD_TRY(const auto stored, IfFound(nodes_.Get(request)));
   if (!stored) {
-    if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
     written_.With([&](auto& written) { written.erase(request.name); });
     missing_pools_.With([&](auto& pools) { pools.erase(request.name); });
     return ReconcileResult::Done();
@@ -155,8 +154,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   PoolAttributes wanted;
   std::optional<ObjectMeta> read;  // the pool in the cache
   if (!pool.empty()) {
-    const auto found = pools_.Get({"", pool});
-    if (!found && found.error().reason != Reason::kNotFound) return Fail(found.error());
+    YAD_TRY(const auto found, IfFound(pools_.Get({"", pool})));
     missing = !found;
     if (found) {
       wanted = PoolProjectionOf(*found).attributes;

@@ -142,8 +142,6 @@ PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, 
       csi_drivers_(std::move(csi_drivers)),
       clock_(clock) {}
 
-PoolReconciler::~PoolReconciler() = default;
-
 std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
@@ -156,9 +154,8 @@ std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectM
 
 Result<std::vector<std::string>> PoolReconciler::MissingDrivers(const std::string& node) const {
   if (stores_.csi_nodes == nullptr) return std::vector<std::string>{};
-  const auto csi_node = stores_.csi_nodes->Get({"", node});
-  if (!csi_node && csi_node.error().reason == Reason::kNotFound) return csi_drivers_;
-  if (!csi_node) return Fail(csi_node.error());
+  YAD_TRY(const auto csi_node, IfFound(stores_.csi_nodes->Get({"", node})));
+  if (!csi_node) return csi_drivers_;
   const std::vector<std::string>& there = CsiNodeOf(*csi_node).drivers;
   std::vector<std::string> missing;
   for (const std::string& driver : csi_drivers_) {
@@ -206,9 +203,8 @@ void PoolReconciler::ReportSkipped(const ObjectMeta& meta, const Json& pool, Poo
 }
 
 Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::stop_token stop) {
-  const auto stored = stores_.pools.Get(request);
+  YAD_TRY(const auto stored, IfFound(stores_.pools.Get(request)));
   if (!stored) {
-    if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
     states_.With([&](auto& states) { states.erase(request); });
     written_.Forget(request);
     return ReconcileResult::Done();

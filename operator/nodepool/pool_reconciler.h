@@ -33,7 +33,6 @@ class PoolReconciler {
   PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
                  std::function<ResourceType()> pool_type, std::vector<std::string> csi_drivers,
                  Clock& clock = Clock::Real());
-  ~PoolReconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 

@@ -12,10 +12,13 @@
 namespace yad {
 namespace {
 
-constexpr std::array<const char*, 6> kFields = {"readyNodeNum", "unreadyNodeNum", "nodes",
-                                                "nodeStates",   "resources",      "conditions"};
 constexpr std::array<std::pair<NodeState, const char*>, 3> kStates = {
     {{NodeState::kReady, "ready"}, {NodeState::kWarning, "warning"}, {NodeState::kNotReady, "notReady"}}};
+// The amounts of a pool, with their names in the status and in the metrics.
+constexpr std::array<std::pair<const char*, Resources PoolSummary::*>, 3> kAmounts = {
+    {{"capacity", &PoolSummary::capacity},
+     {"allocatable", &PoolSummary::allocatable},
+     {"requested", &PoolSummary::requested}}};
 
 std::string MilliText(std::int64_t milli) {
   return milli % 1000 == 0 ? std::to_string(milli / 1000) : std::to_string(milli) + "m";
@@ -67,7 +70,10 @@ metrics::Labels ResourceLabels(const std::string& pool, const std::string& resou
   return {{"pool", pool}, {"resource", resource}, {"kind", kind}};
 }
 
-constexpr std::array<const char*, 3> kKinds = {"capacity", "allocatable", "requested"};
+void RemoveResource(const std::string& pool, const std::string& resource) {
+  for (const auto& [kind, amounts] : kAmounts)
+    metrics::Remove("nodepool_resource", ResourceLabels(pool, resource, kind));
+}
 
 }  // namespace
 
@@ -87,6 +93,8 @@ Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int6
   }
   Json states = Json::object();
   for (const auto& [state, name] : kStates) states[name] = summary.Count(state);
+  Json resources = Json::object();
+  for (const auto& [kind, amounts] : kAmounts) resources[kind] = ListOf(summary.*amounts);
 
   NodeFault worst = NodeFault::kNone;
   for (const PoolNode& node : nodes) worst = std::max(worst, node.health.fault);
@@ -104,23 +112,14 @@ Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int6
       conditions.Set({"Degraded", "True", std::string(ToString(worst)), Describe(nodes)});
     }
   }
-  return {{"readyNodeNum", ready},
-          {"unreadyNodeNum", total - ready},
-          {"nodes", std::move(names)},
-          {"nodeStates", std::move(states)},
-          {"resources",
-           {{"capacity", ListOf(summary.capacity)},
-            {"allocatable", ListOf(summary.allocatable)},
-            {"requested", ListOf(summary.requested)}}},
-          {"conditions", conditions.Take()}};
+  return {{"readyNodeNum", ready},           {"unreadyNodeNum", total - ready},   {"nodes", std::move(names)},
+          {"nodeStates", std::move(states)}, {"resources", std::move(resources)}, {"conditions", conditions.Take()}};
 }
 
 Json PoolStatusPatch(const Json& before, const Json& after) {
   Json mine = Json::object();
-  if (before.is_object()) {
-    for (const char* field : kFields) {
-      if (const auto found = before.find(field); found != before.end()) mine[field] = *found;
-    }
+  for (const auto& [field, value] : after.items()) {
+    if (before.contains(field)) mine[field] = before[field];
   }
   Json difference = MergePatch(mine, after, mine);
   if (difference.empty()) return nullptr;
@@ -129,9 +128,7 @@ Json PoolStatusPatch(const Json& before, const Json& after) {
 
 PoolMetrics::~PoolMetrics() {
   for (const auto& [state, name] : kStates) metrics::Remove("nodepool_nodes", StateLabels(pool_, name));
-  for (const std::string& resource : resources_) {
-    for (const char* kind : kKinds) metrics::Remove("nodepool_resource", ResourceLabels(pool_, resource, kind));
-  }
+  for (const std::string& resource : resources_) RemoveResource(pool_, resource);
 }
 
 void PoolMetrics::Show(const PoolSummary& summary) {
@@ -142,18 +139,15 @@ void PoolMetrics::Show(const PoolSummary& summary) {
   std::vector<std::string> resources = {"cpu", "memory", "pods", "ephemeral-storage"};
   for (const auto& [name, amount] : summary.capacity.others) resources.push_back(name);
   for (const std::string& gone : resources_) {
-    if (std::find(resources.begin(), resources.end(), gone) != resources.end()) continue;
-    for (const char* kind : kKinds) metrics::Remove("nodepool_resource", ResourceLabels(pool_, gone, kind));
+    if (std::find(resources.begin(), resources.end(), gone) == resources.end()) RemoveResource(pool_, gone);
   }
   for (const std::string& resource : resources) {
     const double unit = resource == "cpu" ? 0.001 : 1;
-    for (const auto& [kind, amounts] : {std::pair<const char*, const Resources&>{"capacity", summary.capacity},
-                                        {"allocatable", summary.allocatable},
-                                        {"requested", summary.requested}}) {
+    for (const auto& [kind, amounts] : kAmounts) {
       metrics::GetGauge("nodepool_resource",
                         "Resources of a NodePool and requests of its pods, in cores, bytes or counts.",
                         ResourceLabels(pool_, resource, kind))
-          .Set(static_cast<double>(amounts.Get(resource)) * unit);
+          .Set(static_cast<double>((summary.*amounts).Get(resource)) * unit);
     }
   }
   resources_ = std::move(resources);

@@ -38,8 +38,8 @@ struct PoolSummary {
 // Returns the fields of the status that this operator owns. Copies the conditions of other clients from `previous`, the
 // last status. The lastTransitionTime of a condition changes only if its status changes.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
-// Returns the merge patch {"status": …} that changes `before` to `after`. Fields of other clients stay. Returns null if
-// nothing changes.
+// Returns the merge patch {"status": …} that changes `before` to `after`, a result of BuildPoolStatus. Fields that
+// `after` lacks belong to other clients, and stay. Returns null if nothing changes.
 Json PoolStatusPatch(const Json& before, const Json& after);
 
 // The gauges nodepool_nodes and nodepool_resource of one pool. Not thread-safe.

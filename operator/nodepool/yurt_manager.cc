@@ -56,14 +56,6 @@ bool ReviewsNodePools(const Json& configuration) {
   });
 }
 
-// Returns the object, or nullopt if it does not exist.
-Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
-  auto object = client.Get(type, key, stop);
-  if (object) return std::move(*object);
-  if (object.error().reason == Reason::kNotFound) return std::nullopt;
-  return Fail(object.error());
-}
-
 // Handles a failed read. If the read was forbidden, returns the reason why the nodepool controller must stay off,
 // because a retry would also be forbidden. For any other error, fails with this error.
 Result<std::string> WhyNotAfter(const Error& error) {
@@ -81,7 +73,7 @@ bool IsRenewed(const Json& lease, SeenLease& seen, const Clock& clock) {
 // If the Lease is held, returns the reason why the nodepool controller must stay off. Otherwise, returns "".
 Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, SeenLeases& seen, const Clock& clock,
                                  std::stop_token stop) {
-  const auto lease = Find(client, kLeaseType, key, stop);
+  const auto lease = IfFound(client.Get(kLeaseType, key, stop));
   if (!lease) return WhyNotAfter(lease.error());
   const bool held =
       *lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() && IsRenewed(**lease, seen[key.name], clock);
@@ -101,7 +93,7 @@ Result<std::string> WhyNotNodePool(Client& client, SeenLeases& seen, const Clock
   }
   YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, seen, clock, stop));
   if (!older.empty()) return older;
-  const auto webhooks = Find(client, kValidatingConfigurationType, kYurtManagerWebhooks, stop);
+  const auto webhooks = IfFound(client.Get(kValidatingConfigurationType, kYurtManagerWebhooks, stop));
   if (!webhooks) return WhyNotAfter(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();

@@ -36,36 +36,29 @@ std::string_view GroupOf(std::string_view api_version) {
 
 struct Controller::Impl {
   struct Metrics {
-    explicit Metrics(const std::string& name)
-        : success(Total(name, "success")),
-          error(Total(name, "error")),
-          requeue(Total(name, "requeue")),
-          requeue_after(Total(name, "requeue_after")),
-          errors(metrics::GetCounter("controller_runtime_reconcile_errors_total", "Reconciles that failed.",
-                                     {{"controller", name}})),
-          seconds_taken(metrics::GetHistogram(
-              "controller_runtime_reconcile_time_seconds", "Seconds that a reconcile took.", {{"controller", name}},
-              {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
-               0.7,   0.8,  0.9,   1.0,  1.25, 1.5,  1.75, 2.0,  2.5, 3.0,  3.5, 4.0,  4.5, 5,
-               6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60})),
-          active_workers(metrics::GetGauge("controller_runtime_active_workers", "Reconciles that run now.",
-                                           {{"controller", name}})),
-          max_concurrent(
-              metrics::GetGauge("controller_runtime_max_concurrent_reconciles", "Workers.", {{"controller", name}})) {}
+    explicit Metrics(const std::string& name) : labels{{"controller", name}} {}
 
-    static metrics::Counter& Total(const std::string& name, const std::string& result) {
-      return metrics::GetCounter("controller_runtime_reconcile_total", "Reconciles by result.",
-                                 {{"controller", name}, {"result", result}});
+    metrics::Counter& Total(const std::string& result) const {
+      metrics::Labels with_result = labels;
+      with_result["result"] = result;
+      return metrics::GetCounter("controller_runtime_reconcile_total", "Reconciles by result.", with_result);
     }
 
-    metrics::Counter& success;
-    metrics::Counter& error;
-    metrics::Counter& requeue;
-    metrics::Counter& requeue_after;
-    metrics::Counter& errors;
-    metrics::Histogram& seconds_taken;
-    metrics::Gauge& active_workers;
-    metrics::Gauge& max_concurrent;
+    const metrics::Labels labels;
+    metrics::Counter& success = Total("success");
+    metrics::Counter& error = Total("error");
+    metrics::Counter& requeue = Total("requeue");
+    metrics::Counter& requeue_after = Total("requeue_after");
+    metrics::Counter& errors =
+        metrics::GetCounter("controller_runtime_reconcile_errors_total", "Reconciles that failed.", labels);
+    metrics::Histogram& seconds_taken = metrics::GetHistogram(
+        "controller_runtime_reconcile_time_seconds", "Seconds that a reconcile took.", labels,
+        {0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5,
+         1.75,  2.0,  2.5,   3.0,  3.5, 4.0,  4.5, 5,    6,   7,    8,   9,    10,  15,  20,  25,  30,  40,  50,   60});
+    metrics::Gauge& active_workers =
+        metrics::GetGauge("controller_runtime_active_workers", "Reconciles that run now.", labels);
+    metrics::Gauge& max_concurrent =
+        metrics::GetGauge("controller_runtime_max_concurrent_reconciles", "Workers.", labels);
   };
 
   Impl(ControllerOptions the_options, ReconcileFunction the_reconcile, Clock& the_clock)
@@ -75,8 +68,8 @@ struct Controller::Impl {
         queue(options.retry, clock, options.name),
         metrics(options.name) {}
 
-  // Queues the primary object that controls `object`. Does nothing if no primary object controls it.
-  void AddOwner(const ObjectPtr& object, bool may_wait) {
+  // Adds the key of the primary object that controls `object` to `owners`, if there is one.
+  void AddOwner(const ObjectPtr& object, std::vector<Request>& owners) const {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
     // The apiserver does not limit the length of the name in an ownerReference.
@@ -88,7 +81,7 @@ struct Controller::Impl {
     // Ignores the reference if the cached owner has another uid, because the owner was deleted and created again. But
     // queues an owner that is not in the cache, because the cache may lag. The reconciler handles a missing owner.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
-    Queue(request, may_wait);
+    owners.push_back(request);
   }
 
   // Queues the key of an event. Drops the key if Run was not called and the controller has a primary type:
@@ -212,8 +205,6 @@ struct Controller::Impl {
 Controller::Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock)
     : impl_(std::make_shared<Impl>(std::move(options), std::move(reconcile), clock)) {}
 
-Controller::~Controller() = default;
-
 Controller& Controller::For(Informer& primary, Predicate predicate, Predicate may_wait) {
   impl_->primary = &primary;
   return Watches(
@@ -234,15 +225,13 @@ Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may
     std::abort();
   }
   AddControllerUidIndex(owned.store());
-  impl_->informers.push_back(&owned);
-  owned.AddHandler(
-      [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
-        if (predicate && !predicate(event)) return;
-        const bool waits = may_wait && may_wait(event);
-        impl->AddOwner(event.before, waits);  // The event may have changed the owner, so both are queued.
-        impl->AddOwner(event.after, waits);
-      });
-  return *this;
+  const auto owners_of = [impl = impl_](const Event& event) {
+    std::vector<Request> owners;
+    impl->AddOwner(event.before, owners);  // The event may have changed the owner, so both are queued.
+    impl->AddOwner(event.after, owners);
+    return owners;
+  };
+  return Watches(owned, owners_of, std::move(predicate), std::move(may_wait));
 }
 
 Controller& Controller::Watches(Informer& informer, MapFunction map, Predicate predicate, Predicate may_wait) {

@@ -73,7 +73,6 @@ class Controller {
   static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
-  ~Controller();
 
   // Sets the type of the objects to reconcile. Each event of an object queues its key. `may_wait` returns true for
   // events that are not urgent: ControllerOptions::pace limits how often they queue a key.

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "operator/api/conditions.h"
@@ -61,7 +60,6 @@ bool NamespaceIsTerminating(const Error& error) {
 
 // One Event object and the state of its series.
 struct Entry {
-  std::uint64_t key = 0;  // digest of IdentityOf
   ObjectReference regarding;
   EventType type;
   std::string reason, action, note;
@@ -85,15 +83,9 @@ auto IdentityOf(const Entry& entry) {
                   entry.reason, entry.action, entry.note, entry.type);
 }
 
-std::uint64_t DigestOf(const Entry& entry) {
-  std::uint64_t digest = Fnv1a64(entry.type == EventType::kWarning ? "W" : "N");
-  const ObjectReference& regarding = entry.regarding;
-  for (const std::string* part : {&regarding.api_version, &regarding.kind, &regarding.key.ns, &regarding.key.name,
-                                  &regarding.uid, &entry.reason, &entry.action, &entry.note}) {
-    digest = Fnv1a64(std::string_view(part->c_str(), part->size() + 1), digest);
-  }
-  return digest;
-}
+struct ByIdentity {
+  bool operator()(const EntryPtr& a, const EntryPtr& b) const { return IdentityOf(*a) < IdentityOf(*b); }
+};
 
 }  // namespace
 
@@ -112,9 +104,8 @@ struct EventRecorder::Impl {
   std::mutex mutex;
   std::condition_variable_any wake;
   // The mutex guards these members.
-  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by Entry::key; repeats are added to these entries
-  std::deque<EntryPtr> ready;                           // to be written now
-  std::multimap<SteadyTime, EntryPtr> later;            // by Entry::next_write
+  std::set<EntryPtr, ByIdentity> entries;     // repeats are added to these entries
+  std::multimap<SteadyTime, EntryPtr> queue;  // by the time of the next write
   std::uint64_t last_stamp = 0;
   std::uint64_t dropped_unlogged = 0;
   SteadyTime next_drop_log = SteadyTime::min();
@@ -122,11 +113,7 @@ struct EventRecorder::Impl {
 
   void Queue(const EntryPtr& entry, SteadyTime when) {
     entry->queued = true;
-    if (when <= clock.Now()) {
-      ready.push_back(entry);
-    } else {
-      later.emplace(when, entry);
-    }
+    queue.emplace(std::max(when, clock.Now()), entry);  // behind the entries that are due already
     wake.notify_all();
   }
 
@@ -146,17 +133,16 @@ struct EventRecorder::Impl {
   }
 
   void Forget(const EntryPtr& entry) {
-    const auto found = entries.find(entry->key);
-    if (found != entries.end() && found->second == entry) entries.erase(found);
+    const auto found = entries.find(entry);
+    if (found != entries.end() && *found == entry) entries.erase(found);
   }
 
   // Removes entries that have not been repeated for kSeriesWindow. A later repeat becomes a new event.
   void Sweep(SteadyTime now) {
     if (now < next_sweep) return;
     next_sweep = now + kSweepPeriod;
-    std::erase_if(entries, [&](const auto& entry) {
-      return !entry.second->queued && now - entry.second->last_seen > kSeriesWindow;
-    });
+    std::erase_if(entries,
+                  [&](const EntryPtr& entry) { return !entry->queued && now - entry->last_seen > kSeriesWindow; });
   }
 
   void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
@@ -167,7 +153,6 @@ struct EventRecorder::Impl {
     made->reason = Clean(reason, kMaxField);
     made->action = Clean(action.empty() ? reason : action, kMaxField);
     made->note = Clean(note, kMaxNote);
-    made->key = DigestOf(*made);
     const SteadyTime now = clock.Now();
     made->first = made->last = clock.WallNow();
     made->last_seen = now;
@@ -176,17 +161,16 @@ struct EventRecorder::Impl {
     {
       std::lock_guard lock(mutex);
       Sweep(now);
-      const auto found = entries.find(made->key);
-      if (found != entries.end() && IdentityOf(*found->second) == IdentityOf(*made) &&
-          now - found->second->last_seen <= kSeriesWindow) {
-        const EntryPtr& entry = found->second;
+      const auto found = entries.find(made);
+      if (found != entries.end() && now - (*found)->last_seen <= kSeriesWindow) {
+        const EntryPtr& entry = *found;
         entry->last = made->last;
         entry->last_seen = now;
         if (entry->count < std::numeric_limits<std::int32_t>::max()) ++entry->count;
         if (!entry->queued) Queue(entry, entry->next_write);
         return;
       }
-      if (ready.size() + later.size() >= options.capacity) {
+      if (queue.size() >= options.capacity) {
         to_log = CountDropped();
       } else {
         // Names must be unique, even if the clock returns the same time twice.
@@ -197,8 +181,9 @@ struct EventRecorder::Impl {
                        EventName(regarding.key.name, last_stamp)};
         // Makes room for new entries. If a removed event is repeated, the repeat becomes a new event.
         if (entries.size() >= 4 * options.capacity)
-          std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
-        entries[made->key] = made;
+          std::erase_if(entries, [](const EntryPtr& entry) { return !entry->queued; });
+        entries.erase(made);  // an equal entry that is too old for a series
+        entries.insert(made);
         Queue(made, now);
       }
     }
@@ -237,8 +222,8 @@ struct EventRecorder::Impl {
   // Takes the first entry of the queue, and releases the lock while it writes the entry. Then queues the entry again,
   // drops it, or keeps it for repeats.
   void WriteNext(std::unique_lock<std::mutex>& lock, std::stop_token stop, std::stop_token hard_stop) {
-    const EntryPtr entry = ready.front();
-    ready.pop_front();
+    const EntryPtr entry = queue.begin()->second;
+    queue.erase(queue.begin());
     const std::int32_t count = entry->count;
     const WallTime last = entry->last;
     const bool create = entry->written == 0;
@@ -293,21 +278,15 @@ struct EventRecorder::Impl {
     std::unique_lock lock(mutex);
     for (;;) {
       const bool stopping = stop.stop_requested();
-      if (stopping && hard_stop.stop_requested()) break;
-      while (!later.empty() && (stopping || later.begin()->first <= clock.Now())) {
-        ready.push_back(later.begin()->second);
-        later.erase(later.begin());
-      }
-      if (!ready.empty()) {
+      if (stopping && (queue.empty() || hard_stop.stop_requested())) break;
+      const SteadyTime next = queue.empty() ? SteadyTime::max() : queue.begin()->first;
+      if (stopping || next <= clock.Now()) {
         WriteNext(lock, stop, hard_stop);
-        continue;
+      } else {
+        clock.WaitUntil(wake, lock, stop, next, [&] { return !queue.empty() && queue.begin()->first < next; });
       }
-      if (stopping) break;
-      const SteadyTime next = later.empty() ? SteadyTime::max() : later.begin()->first;
-      clock.WaitUntil(wake, lock, stop, next,
-                      [&] { return !ready.empty() || (!later.empty() && later.begin()->first < next); });
     }
-    const std::size_t left = ready.size() + later.size();
+    const std::size_t left = queue.size();
     lock.unlock();
     if (left > 0) log::Warn("events were not written before the stop", {{"count", left}});
   }

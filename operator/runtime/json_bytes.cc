@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace yad {
 namespace {
@@ -52,169 +53,149 @@ void AppendDouble(double number, std::string& out) {
   AppendLongHead(Major::kOther, kDouble - 24, std::bit_cast<std::uint64_t>(number), out);
 }
 
+// Reads bytes that AppendCbor has written. After other bytes, ok() is false, and the values that were read mean
+// nothing.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
-  // Returns false for bytes that AppendCbor cannot have written.
-  bool Read(Json& value) {
-    if (rest_.empty()) return false;
-    const auto first = static_cast<std::uint8_t>(rest_[0]);
-    const auto major = static_cast<Major>(first >> 5);
-    std::uint64_t argument = 0;
-    if (!ReadHead(argument)) return false;
-    switch (major) {
-      case Major::kUnsigned:
-        value = argument;
-        return true;
-      case Major::kNegative:
-        value = static_cast<std::int64_t>(~argument);
-        return true;
-      case Major::kText: {
-        std::string_view text;
-        if (!Take(argument, text)) return false;
-        value = std::string(text);
-        return true;
-      }
-      case Major::kArray:
-        return ReadArray(argument, value);
-      case Major::kMap:
-        return ReadMap(argument, value);
-      case Major::kOther:
-        return ReadOther(first & 0x1f, argument, value);
-    }
-    return false;
-  }
+  bool ok() const { return ok_; }
   bool at_end() const { return rest_.empty(); }
 
-  bool Skip() {
-    if (rest_.empty()) return false;
-    const auto major = static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5);
-    std::uint64_t argument = 0;
-    if (!ReadHead(argument)) return false;
-    if (major == Major::kText) {
-      if (argument > rest_.size()) return false;
-      rest_.remove_prefix(argument);
-    } else if (major == Major::kArray || major == Major::kMap) {
-      for (std::uint64_t left = major == Major::kMap ? 2 * argument : argument; left > 0; --left) {
-        if (!Skip()) return false;
-      }
+  Json Read() {
+    const Head head = ReadHead();
+    switch (head.major) {
+      case Major::kUnsigned:
+        return head.argument;
+      case Major::kNegative:
+        return static_cast<std::int64_t>(~head.argument);
+      case Major::kText:
+        return std::string(Take(head.argument));
+      case Major::kArray:
+        return ReadArray(head.argument);
+      case Major::kMap:
+        return ReadMap(head.argument);
+      case Major::kOther:
+        return ReadOther(head);
     }
-    return true;
+    Fail();
+    return nullptr;
   }
 
   // Adds the next value to `digest`, by the rules of StoredObject::NormalizedDigest.
-  bool AddNormalized(const std::vector<FieldRule>& rules, std::string_view name, std::uint64_t& digest) {
+  void AddNormalized(const std::vector<FieldRule>& rules, std::string_view name, std::uint64_t& digest) {
+    const auto add_since = [&](std::string_view begin) {
+      digest = Digested(digest, begin.substr(0, begin.size() - rest_.size()));
+    };
     const std::string_view value = rest_;
-    if (rules.empty() || !IsNext(Major::kMap)) {
-      if (!Skip()) return false;
-      digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
-      return true;
+    if (rules.empty() || Reader(rest_).ReadHead().major != Major::kMap) {
+      Skip();
+      return add_since(value);
     }
-    std::uint64_t count = 0;
-    if (!ReadHead(count)) return false;
-    digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
-    for (; count > 0; --count) {
+    std::uint64_t count = ReadHead().argument;
+    add_since(value);
+    for (; count > 0 && ok_; --count) {
       const std::string_view member = rest_;
-      std::string_view key;
-      if (!ReadText(key)) return false;
+      const std::string_view key = ReadText();
       const auto rule =
           std::find_if(rules.begin(), rules.end(), [key](const FieldRule& one) { return one.key == key; });
       if (rule == rules.end()) {
-        if (!Skip()) return false;
-        digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
+        Skip();
+        add_since(member);
       } else if (rule->treatment == FieldRule::kIgnore) {
-        if (!Skip()) return false;
+        Skip();
       } else {
-        digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
+        add_since(member);
         if (rule->treatment == FieldRule::kSubstituteName && SkipIf(name)) continue;
-        if (!AddNormalized(rule->inside, name, digest)) return false;
+        AddNormalized(rule->inside, name, digest);
       }
     }
-    return true;
   }
 
  private:
-  bool IsNext(Major major) const {
-    return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
+  struct Head {
+    Major major = Major::kOther;
+    std::uint8_t info = kNull;  // the lower five bits of the first byte
+    std::uint64_t argument = 0;
+  };
+
+  void Fail() {
+    ok_ = false;
+    rest_ = {};
   }
 
-  // Reads a string. `text` refers to the bytes of the reader.
-  bool ReadText(std::string_view& text) {
-    std::uint64_t size = 0;
-    return IsNext(Major::kText) && ReadHead(size) && Take(size, text);
+  std::string_view Take(std::uint64_t size) {
+    if (size > rest_.size()) Fail();
+    const std::string_view bytes = rest_.substr(0, size);
+    rest_.remove_prefix(bytes.size());
+    return bytes;
+  }
+
+  Head ReadHead() {
+    const std::string_view first = Take(1);
+    if (!ok_) return {};
+    Head head{static_cast<Major>(static_cast<std::uint8_t>(first[0]) >> 5), static_cast<std::uint8_t>(first[0] & 0x1f),
+              0};
+    if (head.info < 24) {
+      head.argument = head.info;
+    } else if (head.info <= 27) {
+      for (const char byte : Take(std::uint64_t{1} << (head.info - 24)))
+        head.argument = head.argument << 8 | static_cast<std::uint8_t>(byte);
+    } else {
+      Fail();
+    }
+    return head;
+  }
+
+  // Reads a string. The result refers to the bytes of the reader.
+  std::string_view ReadText() {
+    const Head head = ReadHead();
+    if (head.major != Major::kText) Fail();
+    return Take(ok_ ? head.argument : 0);
+  }
+
+  void Skip() {
+    const Head head = ReadHead();
+    if (head.major == Major::kText) Take(head.argument);
+    std::uint64_t values = head.major == Major::kMap     ? 2 * head.argument
+                           : head.major == Major::kArray ? head.argument
+                                                         : 0;
+    for (; values > 0 && ok_; --values) Skip();
   }
 
   // If the next value is the string `wanted`, skips it and returns true.
   bool SkipIf(std::string_view wanted) {
-    const std::string_view before = rest_;
-    std::string_view text;
-    if (ReadText(text) && text == wanted) return true;
-    rest_ = before;
-    return false;
-  }
-
-  bool ReadHead(std::uint64_t& argument) {
-    const std::uint8_t info = static_cast<std::uint8_t>(rest_[0]) & 0x1f;
-    rest_.remove_prefix(1);
-    if (info < 24) {
-      argument = info;
-      return true;
-    }
-    if (info > 27) return false;
-    const std::size_t count = std::size_t{1} << (info - 24);
-    if (rest_.size() < count) return false;
-    argument = 0;
-    for (std::size_t i = 0; i < count; ++i) argument = argument << 8 | static_cast<std::uint8_t>(rest_[i]);
-    rest_.remove_prefix(count);
+    Reader next = *this;
+    if (next.ReadText() != wanted || !next.ok_) return false;
+    *this = next;
     return true;
   }
 
-  bool Take(std::uint64_t size, std::string_view& bytes) {
-    if (size > rest_.size()) return false;
-    bytes = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return true;
+  Json ReadArray(std::uint64_t count) {
+    if (count > rest_.size()) Fail();
+    Json::array_t array(ok_ ? count : 0);
+    for (Json& item : array) item = Read();
+    return Json(std::move(array));
   }
 
-  bool ReadArray(std::uint64_t count, Json& value) {
-    if (count > rest_.size()) return false;
-    value = Json::array();
-    auto& array = value.get_ref<Json::array_t&>();
-    array.resize(count);
-    return std::all_of(array.begin(), array.end(), [&](Json& item) { return Read(item); });
-  }
-
-  bool ReadMap(std::uint64_t count, Json& value) {
-    value = Json::object();
-    auto& map = value.get_ref<Json::object_t&>();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      std::string_view key;
-      if (!ReadText(key)) return false;
-      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this key is the last.
-      if (!Read(member->second)) return false;
+  Json ReadMap(std::uint64_t count) {
+    Json::object_t map;
+    for (; count > 0 && ok_; --count) {
+      const std::string_view key = ReadText();
+      map.emplace_hint(map.end(), key, Read());  // Keys are in order, so this key is the last.
     }
-    return true;
+    return Json(std::move(map));
   }
 
-  static bool ReadOther(std::uint8_t info, std::uint64_t argument, Json& value) {
-    switch (info) {
-      case kFalse:
-      case kTrue:
-        value = info == kTrue;
-        return true;
-      case kNull:
-        value = nullptr;
-        return true;
-      case kDouble:
-        value = std::bit_cast<double>(argument);
-        return true;
-      default:
-        return false;
-    }
+  Json ReadOther(const Head& head) {
+    if (head.info == kDouble) return std::bit_cast<double>(head.argument);
+    if (head.info == kFalse || head.info == kTrue) return head.info == kTrue;
+    if (head.info != kNull) Fail();
+    return nullptr;
   }
 
   std::string_view rest_;
+  bool ok_ = true;
 };
 
 }  // namespace
@@ -315,13 +296,15 @@ std::uint64_t Digested(std::uint64_t digest, std::string_view bytes) {
 std::uint64_t NormalizedDigestOfCbor(std::string_view bytes, const std::vector<FieldRule>& rules,
                                      std::string_view name) {
   std::uint64_t digest = 0;
-  return Reader(bytes).AddNormalized(rules, name, digest) ? digest : Digested(digest, bytes);
+  Reader reader(bytes);
+  reader.AddNormalized(rules, name, digest);
+  return reader.ok() ? digest : Digested(digest, bytes);
 }
 
 Json FromCbor(std::string_view bytes) {
   Reader reader(bytes);
-  Json value;
-  if (!reader.Read(value) || !reader.at_end()) return Json(Json::value_t::discarded);
+  Json value = reader.Read();
+  if (!reader.ok() || !reader.at_end()) return Json(Json::value_t::discarded);
   return value;
 }
 

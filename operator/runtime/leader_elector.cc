@@ -88,6 +88,7 @@ struct LeaderElector::Impl {
   StopTimer timer;
   std::mt19937_64 random;
   std::optional<Json> lease;  // the newest state that this process has read
+  SteadyTime sent_at{};       // the time of the last request
   Record observed;
   SteadyTime observed_at{};  // the time at which `observed` was first seen
   std::string last_failure;
@@ -118,7 +119,8 @@ struct LeaderElector::Impl {
   // leaves time for another request if the connection hangs.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
-    const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
+    sent_at = clock.Now();
+    const std::stop_token token = timer.Begin(std::min(deadline, sent_at + options.renew_deadline / 2), stop);
     Result<Json> answer = call(token);
     timer.End();
     if (!answer) {
@@ -176,7 +178,8 @@ struct LeaderElector::Impl {
   }
   bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
-  Attempt AttemptFrom(Result<Json> written, SteadyTime sent_at) {
+  // Handles the response to a write. Must be called before the next request.
+  Attempt AttemptFrom(Result<Json> written) {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
@@ -205,10 +208,9 @@ struct LeaderElector::Impl {
   Attempt TryAcquireOrRenew(SteadyTime deadline, std::stop_token stop) {
     const bool leading = Leading();
     if (leading && lease && observed.holder == options.identity) {
-      const SteadyTime sent_at = clock.Now();
       Result<Json> renewed = Update(*lease, OurSpec(), deadline, stop);
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
-        return AttemptFrom(std::move(renewed), sent_at);
+        return AttemptFrom(std::move(renewed));
       }
       // The write failed because `lease` is outdated: another process wrote or deleted the Lease, or the response to
       // this process's last write was lost. The code below reads the Lease again.
@@ -224,10 +226,8 @@ struct LeaderElector::Impl {
                            {"kind", kLeaseType.kind},
                            {"metadata", {{"name", options.lease.name}, {"namespace", options.lease.ns}}},
                            {"spec", std::move(spec)}};
-      const SteadyTime sent_at = clock.Now();
       return AttemptFrom(
-          Request(deadline, stop, [&](std::stop_token token) { return client.Create(kLeaseType, object, {}, token); }),
-          sent_at);
+          Request(deadline, stop, [&](std::stop_token token) { return client.Create(kLeaseType, object, {}, token); }));
     }
 
     Observe(*std::move(found));
@@ -241,8 +241,7 @@ struct LeaderElector::Impl {
       spec["acquireTime"] = spec["renewTime"];
       spec["leaseTransitions"] = observed.transitions + 1;
     }
-    const SteadyTime sent_at = clock.Now();
-    return AttemptFrom(Update(*lease, spec, deadline, stop), sent_at);
+    return AttemptFrom(Update(*lease, spec, deadline, stop));
   }
 
   Duration AcquireDelay() {
@@ -367,25 +366,18 @@ void LeaderElector::Release() {
   impl_->SetLeading(false);
   for (int attempt = 0; attempt < 2 && impl_->lease; ++attempt) {
     const std::string now = FormatMicroTime(impl_->clock.WallNow());
-    Result<Json> released = impl_->Update(
+    Result<Json> answer = impl_->Update(
         *impl_->lease, {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"acquireTime", now}, {"renewTime", now}},
         SteadyTime::max(), {});
-    if (released) {
-      impl_->Observe(*std::move(released));
-      log::Info("the lease is released", {{"lease", impl_->options.lease.ToString()}});
+    const bool released = answer.has_value();
+    if (!released && answer.error().reason == Reason::kConflict) answer = impl_->Get(SteadyTime::max(), {});
+    if (!answer) {
+      impl_->Failed(answer.error());
       return;
     }
-    if (released.error().reason != Reason::kConflict) {
-      impl_->Failed(released.error());
-      return;
-    }
-    Result<Json> found = impl_->Get(SteadyTime::max(), {});
-    if (!found) {
-      impl_->Failed(found.error());
-      return;
-    }
-    impl_->Observe(*std::move(found));
-    if (impl_->observed.holder != impl_->options.identity) return;
+    impl_->Observe(*std::move(answer));
+    if (released) log::Info("the lease is released", {{"lease", impl_->options.lease.ToString()}});
+    if (released || impl_->observed.holder != impl_->options.identity) return;
   }
 }
 

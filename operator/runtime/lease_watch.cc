@@ -21,8 +21,6 @@ LeaseWatch::LeaseWatch(Client& client, ObjectKey key, std::string resource_versi
         changed_.notify_all();
       }) {}
 
-LeaseWatch::~LeaseWatch() = default;
-
 LeaseWatch::News LeaseWatch::Next(SteadyTime deadline, std::stop_token stop) {
   News news;
   std::unique_lock lock(mutex_);

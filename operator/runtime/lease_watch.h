@@ -24,9 +24,6 @@ class LeaseWatch {
  public:
   // Starts to watch the Lease. Events up to `resource_version` are not reported.
   LeaseWatch(Client& client, ObjectKey key, std::string resource_version, Clock& clock);
-  ~LeaseWatch();
-  LeaseWatch(const LeaseWatch&) = delete;
-  LeaseWatch& operator=(const LeaseWatch&) = delete;
 
   // The result of Next. At most one of the fields is set.
   struct News {

@@ -92,7 +92,7 @@ struct Reflector::Impl {
     shown.With([&](Shown& value) { value.type = options.type; });
   }
 
-  // ---- The state machine. Each step sets `state` to the next state.
+  // ---- The state machine. Each step enters the next state.
   Status Run(const std::stop_token& stop) {
     while (!stop.stop_requested() && outcome) {
       try {
@@ -109,7 +109,7 @@ struct Reflector::Impl {
   }
 
   void Step(const std::stop_token& stop) {
-    switch (state) {
+    switch (shown.With([](const Shown& value) { return value.state; })) {
       case ReflectorState::kEmpty:
       case ReflectorState::kTypeMissing:
         return StartList(stop);
@@ -412,7 +412,6 @@ struct Reflector::Impl {
   }
 
   void Enter(ReflectorState next) {
-    state = next;
     shown.With([next](Shown& value) { value.state = next; });
   }
 
@@ -437,7 +436,6 @@ struct Reflector::Impl {
   Clock& clock;
 
   // Only the thread that calls Run uses these members.
-  ReflectorState state = ReflectorState::kEmpty;
   // Lists and watches have separate backoffs, because a successful list must not reset the backoff of watches that
   // always fail.
   Backoff list_backoff;  // reset by a successful list

@@ -6,8 +6,6 @@ namespace yad {
 
 StopTimer::StopTimer(Clock& clock) : clock_(clock), thread_([this](std::stop_token stop) { Loop(stop); }) {}
 
-StopTimer::~StopTimer() = default;
-
 std::stop_token StopTimer::Begin(SteadyTime deadline, std::stop_token parent) {
   parent_.reset();
   std::stop_source source;

@@ -18,9 +18,6 @@ namespace yad {
 class StopTimer {
  public:
   explicit StopTimer(Clock& clock);
-  ~StopTimer();
-  StopTimer(const StopTimer&) = delete;
-  StopTimer& operator=(const StopTimer&) = delete;
 
   // Returns a new token that fires at `deadline`, or when `parent` fires. The token of the previous Begin never fires
   // after this call.

@@ -151,9 +151,6 @@ StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& p
   if (project) projection_ = project(part);
 }
 
-StoredObject::StoredObject(StoredObject&& other) noexcept = default;
-StoredObject::~StoredObject() = default;
-
 ObjectPtr StoredObject::WithoutContent(StoredObject&& object) {
   object.packed_ = PackedBytes();
   object.meta_.labels = StringMap();

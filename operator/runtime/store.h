@@ -49,8 +49,6 @@ class StoredObject {
   // Drops the bytes, labels and annotations of the object, so that only a few hundred bytes remain. Parse then returns
   // null. The digests and the projection stay.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
-  StoredObject(StoredObject&& other) noexcept;
-  ~StoredObject();
 
   // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second
   // copy of the object that only kubectl reads.

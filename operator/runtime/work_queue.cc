@@ -19,25 +19,20 @@ Duration Exponential(const RetryPolicy& policy, int exponent) {
 }  // namespace
 
 struct WorkQueue::Metrics {
-  explicit Metrics(const std::string& name)
-      : labels{{"name", name}, {"controller", name}},
-        depth(metrics::GetGauge("workqueue_depth", "Keys that wait to be processed.", labels)),
-        adds(metrics::GetCounter("workqueue_adds_total", "Keys that were added.", labels)),
-        retries(metrics::GetCounter("workqueue_retries_total", "Keys that were added with backoff.", labels)),
-        queue_seconds(metrics::GetHistogram("workqueue_queue_duration_seconds",
-                                            "Seconds for which keys waited before they were processed.", labels,
-                                            kBuckets)),
-        work_seconds(metrics::GetHistogram("workqueue_work_duration_seconds",
-                                           "Seconds that the processing of a key took.", labels, kBuckets)) {}
+  explicit Metrics(const std::string& name) : labels{{"name", name}, {"controller", name}} {}
 
   inline static const metrics::Buckets kBuckets{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
 
   const metrics::Labels labels;
-  metrics::Gauge& depth;
-  metrics::Counter& adds;
-  metrics::Counter& retries;
-  metrics::Histogram& queue_seconds;
-  metrics::Histogram& work_seconds;
+  metrics::Gauge& depth = metrics::GetGauge("workqueue_depth", "Keys that wait to be processed.", labels);
+  metrics::Counter& adds = metrics::GetCounter("workqueue_adds_total", "Keys that were added.", labels);
+  metrics::Counter& retries =
+      metrics::GetCounter("workqueue_retries_total", "Keys that were added with backoff.", labels);
+  metrics::Histogram& queue_seconds =
+      metrics::GetHistogram("workqueue_queue_duration_seconds",
+                            "Seconds for which keys waited before they were processed.", labels, kBuckets);
+  metrics::Histogram& work_seconds = metrics::GetHistogram(
+      "workqueue_work_duration_seconds", "Seconds that the processing of a key took.", labels, kBuckets);
 };
 
 WorkQueue::WorkQueue(RetryPolicy retry, Clock& clock, const std::string& name)

@@ -156,5 +156,11 @@ TEST(TryTest, TemporariesOnOneLineHaveDistinctNames) {
   EXPECT_EQ(run(4).error().message, "1 is odd");
 }
 
+TEST(IfFoundTest, OnlyNotFoundBecomesNullopt) {
+  EXPECT_EQ(IfFound(Result<int>(1)).value(), std::optional(1));
+  EXPECT_EQ(IfFound(Result<int>(Fail(Reason::kNotFound, "x"))).value(), std::nullopt);
+  EXPECT_EQ(IfFound(Result<int>(Fail(Reason::kForbidden, "x"))).error().reason, Reason::kForbidden);
+}
+
 }  // namespace
 }  // namespace yad
