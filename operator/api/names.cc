@@ -5,7 +5,6 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxNamePart = 63;
 constexpr std::size_t kMaxSubdomain = 253;
 
 // The messages are Kubernetes' (k8s.io/apimachinery/pkg/util/validation), because users search for them.
@@ -69,7 +68,7 @@ std::string CheckLabelKey(std::string_view key) {
     if (std::string fault = CheckDns1123Subdomain(prefix); !fault.empty()) return "prefix part " + fault;
   }
   if (name.empty()) return "name part must be non-empty";
-  if (name.size() > kMaxNamePart) return "name part " + TooLong(kMaxNamePart);
+  if (name.size() > kMaxLabelValue) return "name part " + TooLong(kMaxLabelValue);
   if (!IsNamePart(name)) return std::string("name part ") + kNamePartFault;
   return "";
 }
@@ -83,7 +82,7 @@ std::string CheckAnnotationKey(std::string_view key) {
 }
 
 std::string CheckLabelValue(std::string_view value) {
-  if (value.size() > kMaxNamePart) return TooLong(kMaxNamePart);
+  if (value.size() > kMaxLabelValue) return TooLong(kMaxLabelValue);
   if (!value.empty() && !IsNamePart(value)) return kLabelValueFault;
   return "";
 }
@@ -95,7 +94,7 @@ std::string CheckDns1123Subdomain(std::string_view name) {
 }
 
 std::string CheckDns1123Label(std::string_view name) {
-  if (name.size() > kMaxNamePart) return TooLong(kMaxNamePart);
+  if (name.size() > kMaxLabelValue) return TooLong(kMaxLabelValue);
   if (IsDnsLabel(name)) return "";
   return IsSubdomain(name) ? "must not contain dots" : kDnsLabelFault;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "operator/api/names.h"
-#include "operator/api/validation.h"
 #include "operator/base/file.h"
 
 namespace yad {
@@ -142,6 +141,25 @@ std::size_t RollingUpdate::GroupOf(const NodePool& pool) const {
   std::size_t index = 0;
   while (index + 1 < groups.size() && !groups[index].Selects(pool)) ++index;
   return index;
+}
+
+RolloutGroup ReadPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices) {
+  RolloutGroup group;
+  const JsonField pools = entry.Child("pools");
+  const JsonField selector = entry.Child("nodepoolSelector");
+  if (!pools.present() && !selector.present()) {
+    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
+    return group;
+  }
+  if (pools.present() && selector.present()) {
+    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
+  }
+  group.pools = CheckNames(pools, errors);
+  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
+    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
+  }
+  if (selector.present()) group.selector = LabelSelector::Parse(*selector.value, selector.path, errors);
+  return group;
 }
 
 UpdateStrategy ReadUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {

@@ -78,6 +78,9 @@ struct UpdateStrategy {
 // Reads a strategy, and adds an error for each invalid value. The result is usable only if no error was added. Null and
 // absent fields are set to their defaults.
 UpdateStrategy ReadUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
+// Returns a group with the pools of `entry`, which has either `pools` (a list of pool names) or `nodepoolSelector`. If
+// both are missing, the error lists the fields in `choices`.
+RolloutGroup ReadPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices);
 
 // Returns the entries of the annotation apps.openyurt.io/approve, a comma-separated list, without white space around
 // them.

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "operator/api/update_strategy.h"
 #include "operator/api/validation.h"
 
 namespace yad {
@@ -43,25 +44,6 @@ void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
 }
 
 }  // namespace
-
-RolloutGroup ReadPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices) {
-  RolloutGroup group;
-  const JsonField pools = entry.Child("pools");
-  const JsonField selector = entry.Child("nodepoolSelector");
-  if (!pools.present() && !selector.present()) {
-    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
-    return group;
-  }
-  if (pools.present() && selector.present()) {
-    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
-  }
-  group.pools = CheckNames(pools, errors);
-  if (pools.present() && pools.value->is_array() && pools.value->empty()) {
-    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
-  }
-  if (selector.present()) group.selector = LabelSelector::Parse(*selector.value, selector.path, errors);
-  return group;
-}
 
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors) {
   ForEachObject(overrides, errors, [&](const JsonField& entry) {

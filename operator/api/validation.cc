@@ -1,5 +1,6 @@
 #include "operator/api/validation.h"
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/quantity.h"
@@ -78,25 +79,21 @@ void CopyTemplates(const JsonField& spec, YurtAppDaemon& daemon) {
 
 // Removes values that have no meaning: nulls, empty objects and empty lists. Recursive, so the depth must be checked
 // first.
-Json WithoutEmpty(const Json& value) {
-  if (value.is_object()) {
-    Json result = Json::object();
-    for (const auto& [key, child] : value.items()) {
-      Json kept = WithoutEmpty(child);
-      if (!kept.is_null() && !(kept.is_structured() && kept.empty())) result.emplace(key, std::move(kept));
-    }
-    return result;
-  }
-  if (value.is_array()) {
-    Json result = Json::array();
+void RemoveEmpty(Json& value) {
+  if (!value.is_structured()) return;
+  for (auto child = value.begin(); child != value.end();) {
+    RemoveEmpty(*child);
+    const bool is_empty = child->is_null() || (child->is_structured() && child->empty());
     // Empty elements of a list stay, so that the other elements keep their positions.
-    for (const Json& child : value) result.push_back(WithoutEmpty(child));
-    return result;
+    child = is_empty && value.is_object() ? value.erase(child) : std::next(child);
   }
-  return value;
 }
 
-Json Comparable(const Json* value) { return value == nullptr ? Json() : WithoutEmpty(*value); }
+Json Comparable(const Json* value) {
+  Json copy = value == nullptr ? Json() : *value;
+  RemoveEmpty(copy);
+  return copy;
+}
 
 // Returns the fields of a StatefulSet's spec that can't be changed on an update. Omits fields with default values.
 Json ImmutableStatefulSetPart(const Json& statefulset_template) {

@@ -5,7 +5,6 @@
 
 #include "operator/api/fields.h"
 #include "operator/api/label_selector.h"
-#include "operator/api/update_strategy.h"
 
 namespace yad {
 
@@ -19,9 +18,6 @@ void ValidateServiceUpdate(const JsonField& service_template, const JsonField& o
 // Validates the labels and annotations of serviceTemplate. Skips the value of a label with a variable {{nodepool…}}.
 // The apiserver validates the value after the variable has been replaced with the pool's name.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
-// Returns a group with the pools of `entry`, which has either `pools` (a list of pool names) or `nodepoolSelector`. If
-// both are missing, the error lists the fields in `choices`.
-RolloutGroup ReadPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);
 
 }  // namespace yad

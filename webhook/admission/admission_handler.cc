@@ -107,16 +107,15 @@ class AdmissionHandler {
  public:
   AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query)
       : clock_(clock), validator_(client, stores, clock, std::move(check_query)) {
-    Serve(kMutatePath, kYurtAppDaemonType, [](const AdmissionRequest& request, SteadyTime) -> AdmissionResponse {
+    Serve(kMutatePath, kYurtAppDaemonType, [](const AdmissionRequest& request, Deadline&) -> AdmissionResponse {
       Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
       return {.patch = std::move(defaulting.patch), .warnings = std::move(defaulting.warnings)};
     });
-    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime respond_until) {
-      return validator_.Validate(request, respond_until);
+    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, Deadline& deadline) {
+      return validator_.Validate(request, deadline);
     });
     Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
-          [&client, &pools = stores.pools, &clock](const AdmissionRequest& request, SteadyTime respond_until) {
-            Deadline deadline(clock, respond_until);
+          [&client, &pools = stores.pools](const AdmissionRequest& request, Deadline& deadline) {
             return ValidateCapacity(request, client, pools, deadline);
           });
   }
@@ -129,7 +128,7 @@ class AdmissionHandler {
   }
 
  private:
-  using Judge = std::function<AdmissionResponse(const AdmissionRequest& request, SteadyTime respond_until)>;
+  using Judge = std::function<AdmissionResponse(const AdmissionRequest& request, Deadline& deadline)>;
   struct Webhook {
     const ResourceType& type;
     const Judge judge;  // returns the response to a CREATE or an UPDATE of the type
@@ -143,7 +142,7 @@ class AdmissionHandler {
   HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
     if (call.method != "POST") return PlainReply(405, "the method must be POST");
     if (!IsJson(call.content_type)) return PlainReply(415, "the content type must be application/json");
-    const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
+    Deadline deadline(clock_, call.arrived + TimeoutOf(call.target) / 2);
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Reject(call.body, request.error());
     return {200, "application/json", MakeAdmissionReview(request->uid, Respond(*request, webhook, deadline))};
@@ -158,7 +157,7 @@ class AdmissionHandler {
     return {200, "application/json", MakeAdmissionReview(uid, AdmissionResponse::BadRequest(why))};
   }
 
-  static AdmissionResponse Respond(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
+  static AdmissionResponse Respond(AdmissionRequest& request, const Webhook& webhook, Deadline& deadline) {
     // The webhook allows each DELETE and each write of a subresource (status).
     if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionResponse::Allowed();
     if (!request.subresource.empty()) return AdmissionResponse::Allowed();

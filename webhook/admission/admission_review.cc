@@ -55,51 +55,6 @@ Json Presentable(const std::vector<std::string>& warnings) {
   return result;
 }
 
-// The causes of a rejection: the list in the details of a status, and its message.
-class Rejection {
- public:
-  // Adds the cause. Returns false if there is no room for it.
-  bool Add(const Cause& cause) {
-    const std::string field = Cut(cause.field, kMaxField);
-    const std::string message = Cut(cause.message, kMaxCauseMessage);
-    constexpr std::size_t kKeys = 64;  // the bytes of the JSON keys and punctuation of one cause
-    const std::size_t size = 2 * (MeasureJson(field).text + MeasureJson(message).text) + cause.reason.size() + kKeys;
-    if (size > left_) return false;
-    left_ -= size;
-    Append(field, cause.reason, message);
-    return true;
-  }
-  // Adds a last cause, which reports the number of omitted causes. The limit does not apply to this cause.
-  void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
-
-  const Json& List() const { return list_; }
-  std::string Text() const { return list_.size() == 1 ? text_ : "[" + text_ + "]"; }
-
- private:
-  void Append(const std::string& field, const std::string& reason, const std::string& message) {
-    list_.push_back({{"field", field}, {"reason", reason}, {"message", message}});
-    text_ += (text_.empty() ? "" : ", ") + field + ": " + message;
-  }
-
-  std::size_t left_ = kMaxCauseBytes;
-  Json list_ = Json::array();
-  std::string text_;
-};
-
-// Checks the lengths of the parts of a request that the webhook quotes in its responses.
-Status CheckLengths(const AdmissionRequest& request) {
-  const std::pair<const char*, const std::string*> parts[] = {
-      {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
-      {"kind.kind", &request.kind}, {"resource.resource", &request.resource}, {"subResource", &request.subresource},
-  };
-  for (const auto& [name, value] : parts) {
-    if (value->size() <= kMaxName) continue;
-    return Fail(Reason::kBadRequest,
-                std::string("request.") + name + " is longer than " + std::to_string(kMaxName) + " bytes");
-  }
-  return {};
-}
-
 // Returns an upper bound of the number of values in a JSON document. Commas and brackets within strings do not count.
 std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
@@ -143,15 +98,29 @@ tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
 }  // namespace
 
 AdmissionResponse AdmissionResponse::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
-  Rejection rejection;
-  std::size_t shown = 0;
-  while (shown < std::min(causes.size(), kMaxCauses) && rejection.Add(causes[shown])) ++shown;
-  if (shown < causes.size()) {
-    const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
-    const std::size_t rest = causes.size() - shown;
-    rejection.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more error" : " more errors") +
-                    "; fix the errors above first");
+  Json shown = Json::array();
+  std::string text;
+  const auto show = [&](const std::string& field, const std::string& reason, const std::string& message) {
+    shown.push_back({{"field", field}, {"reason", reason}, {"message", message}});
+    text += (text.empty() ? "" : ", ") + field + ": " + message;
+  };
+  std::size_t left = kMaxCauseBytes;
+  for (const Cause& cause : causes) {
+    const std::string field = Cut(cause.field, kMaxField);
+    const std::string message = Cut(cause.message, kMaxCauseMessage);
+    constexpr std::size_t kKeys = 64;  // the bytes of the JSON keys and punctuation of one cause
+    const std::size_t size = 2 * (MeasureJson(field).text + MeasureJson(message).text) + cause.reason.size() + kKeys;
+    if (size > left || shown.size() == kMaxCauses) break;
+    left -= size;
+    show(field, cause.reason, message);
   }
+  if (const std::size_t rest = causes.size() - shown.size(); rest > 0) {  // The limits do not apply to this cause.
+    const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
+    show("spec", "FieldValueInvalid",
+         "Invalid value: and " + (least + std::to_string(rest)) + (rest == 1 ? " more error" : " more errors") +
+             "; fix the errors above first");
+  }
+  if (shown.size() != 1) text = "[" + text + "]";
   const std::string name = Cut(request.key.name, kMaxName);
   const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";
   AdmissionResponse response;
@@ -160,8 +129,8 @@ AdmissionResponse AdmissionResponse::Invalid(const AdmissionRequest& request, co
       {"status", "Failure"},
       {"code", 422},
       {"reason", "Invalid"},
-      {"message", subject + " is invalid: " + rejection.Text()},
-      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", rejection.List()}}}};
+      {"message", subject + " is invalid: " + text},
+      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", shown}}}};
   return response;
 }
 
@@ -182,15 +151,22 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
                 std::string("the body must be an AdmissionReview of ") + kApiVersion + " with a request");
   }
   AdmissionRequest parsed;
-  parsed.uid = StringAt(*request, {"uid"});
+  // Reads a part of the request that the webhook quotes in its responses.
+  const auto read = [&](std::initializer_list<std::string_view> path, std::string& part) -> Status {
+    part = StringAt(*request, path);
+    if (part.size() <= kMaxName) return {};
+    std::string name = "request";
+    for (const std::string_view step : path) name.append(".").append(step);
+    return Fail(Reason::kBadRequest, name + " is longer than " + std::to_string(kMaxName) + " bytes");
+  };
+  YAD_TRY_VOID(read({"uid"}, parsed.uid));
   if (parsed.uid.empty()) return Fail(Reason::kBadRequest, "request.uid is missing");
   parsed.operation = StringAt(*request, {"operation"});
-  parsed.group = StringAt(*request, {"kind", "group"});
-  parsed.version = StringAt(*request, {"kind", "version"});
-  parsed.kind = StringAt(*request, {"kind", "kind"});
-  parsed.resource = StringAt(*request, {"resource", "resource"});
-  parsed.subresource = StringAt(*request, {"subResource"});
-  YAD_TRY_VOID(CheckLengths(parsed));
+  YAD_TRY_VOID(read({"kind", "group"}, parsed.group));
+  YAD_TRY_VOID(read({"kind", "version"}, parsed.version));
+  YAD_TRY_VOID(read({"kind", "kind"}, parsed.kind));
+  YAD_TRY_VOID(read({"resource", "resource"}, parsed.resource));
+  YAD_TRY_VOID(read({"subResource"}, parsed.subresource));
   parsed.key = {StringAt(*request, {"namespace"}), StringAt(*request, {"name"})};
   parsed.dry_run = BoolAt(*request, {"dryRun"});
   Json& mutable_request = review["request"];

@@ -155,7 +155,7 @@ std::string Where(const RenderedWorkload& rendered) {
     text += (text.empty() ? "spec.overrides[" : ", [") + std::to_string(index) + "]";
     if (text.size() > 80) return text + ", …";
   }
-  return rendered.any_pool ? text : "NodePool " + rendered.plan.pool + " by " + text;
+  return rendered.pool.object == nullptr ? text : "NodePool " + rendered.plan.pool + " by " + text;
 }
 
 void CountDryRun(const char* result) {

@@ -134,8 +134,7 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
   for (const PoolRef& pool : selected) pools.push_back(&pool.pool());
   NodePool made_up;
   made_up.name = kAnyPool;
-  const bool any_pool = pools.empty();
-  if (any_pool) pools.push_back(&made_up);
+  if (selected.empty()) pools.push_back(&made_up);
 
   std::vector<RenderedWorkload> by_overrides;  // the first workload with each set of overrides
   std::vector<RenderedWorkload> by_taints;     // the other distinct workloads, which differ only in taints
@@ -151,8 +150,7 @@ std::vector<RenderedWorkload> DistinctWorkloads(const YurtAppDaemon& wanted, con
     if (!new_overrides && by_taints.size() >= limit) continue;
 
     RenderedWorkload& rendered = (new_overrides ? by_overrides : by_taints).emplace_back();
-    rendered.any_pool = any_pool;
-    if (!any_pool) rendered.pool = selected[i];
+    if (!selected.empty()) rendered.pool = selected[i];
     rendered.plan.pool = pool.name;
     if (const auto found = live.find(pool.name); found != live.end()) rendered.plan.workload = found->second;
     if (from != nullptr) SetBefore(from, pool, wanted, stores, rendered);

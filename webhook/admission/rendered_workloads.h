@@ -19,8 +19,7 @@ inline constexpr char kAnyPool[] = "any";
 struct RenderedWorkload {
   PoolPlan plan;    // `to`: with the new spec; `from`: the spec from which the workload was rendered, but see `origin`
   PoolPlan before;  // the same pool with the old spec; before.to.revision is null for a new object
-  bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
-  PoolRef pool;           // has no object if `any_pool`
+  PoolRef pool;     // has no object if no pool is selected now; the plan is then for kAnyPool
   // The ControllerRevision from which the workload was rendered, if it is not the revision of the old spec. `from` is
   // then unset in both plans. OriginOf parses the revision only when it is needed, because the parsed tree is large.
   ObjectPtr origin;

@@ -6,7 +6,6 @@
 
 #include "operator/api/yurtappdaemon.h"
 #include "operator/workload/semantics.h"
-#include "webhook/admission/deadline.h"
 #include "webhook/admission/defaulting.h"
 #include "webhook/admission/known_errors.h"
 #include "webhook/admission/template_errors.h"
@@ -181,7 +180,7 @@ bool SameSpec(const Json& object, const Json& old_object) {
   return now == before;
 }
 
-AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTime respond_until) {
+AdmissionResponse Validator::Validate(const AdmissionRequest& request, Deadline& deadline) {
   const Json& object = request.object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionResponse::Allowed();
   const bool update = request.old_object.is_object();
@@ -201,7 +200,6 @@ AdmissionResponse Validator::Validate(const AdmissionRequest& request, SteadyTim
     reported.push_back(error.ToCause());
   }
   if (const auto& daemon = checked.daemon) {
-    Deadline deadline(clock_, respond_until);
     const YurtAppDaemon* const old = old_checked.daemon ? &*old_checked.daemon : nullptr;
     Findings findings = dry_run_.Try(*daemon, old, deadline);
     if (!IsReportedForServices(reported)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);

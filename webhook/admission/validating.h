@@ -8,6 +8,7 @@
 #include "operator/client/client.h"
 #include "webhook/admission/admission_review.h"
 #include "webhook/admission/admission_stores.h"
+#include "webhook/admission/deadline.h"
 #include "webhook/admission/dry_run.h"
 #include "webhook/admission/trials.h"
 
@@ -23,11 +24,10 @@ class Validator {
   Validator(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query = nullptr)
       : client_(client),
         stores_(stores),
-        clock_(clock),
         check_query_(std::move(check_query)),
         dry_run_(client, stores, clock, text_) {}
 
-  // Returns the response to a CREATE or an UPDATE. Waits for the apiserver until `respond_until` at most.
+  // Returns the response to a CREATE or an UPDATE. Waits for the apiserver until `deadline` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
   // - Reports all static errors together. Static errors are found without the apiserver. An error that the old spec
@@ -36,13 +36,12 @@ class Validator {
   //   Ignores the cluster's errors for a field that has a static error.
   // - If there are no new static errors, and the spec can be parsed, also tries the checks (TryChecks).
   // - If there are no static errors at all, warns about probable mistakes.
-  // - If less than Deadline::kLeast remains, does not send requests and uses only the caches.
-  AdmissionResponse Validate(const AdmissionRequest& request, SteadyTime respond_until);
+  // - If `deadline` has passed, does not send requests and uses only the caches.
+  AdmissionResponse Validate(const AdmissionRequest& request, Deadline& deadline);
 
  private:
   Client& client_;
   const AdmissionStores stores_;
-  Clock& clock_;
   const QueryCheck check_query_;
   ByteBudget text_{kDryRunText};
   DryRun dry_run_;

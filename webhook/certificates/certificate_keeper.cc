@@ -219,7 +219,7 @@ Status CertificateKeeper::Serve(RotationView& view) {
   pair.bundle = IssuersOf(pair.pair.certificate, view.secret[kCaKey], view.now);
   YAD_TRY_VOID(certificate_->Load(pair.pair.certificate, pair.pair.key));
   log::Info("webhook certificate loaded",
-            {{"secret", secret_.key.ToString()}, {"notAfter", FormatTime(certificate_->not_after())}});
+            {{"secret", secret_.key.ToString()}, {"notAfter", FormatTime(certificate_->loaded().not_after)}});
   served_ = std::move(pair);
   view.served = served_;
   return {};

@@ -79,7 +79,7 @@ void AddCertificates(Manager& manager, Client& client, const CertificateOptions&
 
   manager.AddReadyCheck(
       "webhook certificate", [configurations, service = options.service, certificate, failure, &clock] {
-        std::string missing = Distrust(configurations, service, certificate->certificate_pem(), clock.WallNow());
+        std::string missing = Distrust(configurations, service, certificate->loaded().certificate_pem, clock.WallNow());
         if (const std::string why = failure(); !missing.empty() && !why.empty()) missing += " (" + why + ")";
         return missing;
       });

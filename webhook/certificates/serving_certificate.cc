@@ -52,23 +52,11 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   }
   if (SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) return NotServable("tls.key is refused");
   const WallTime not_after = TimeOf(X509_get0_notAfter(leaf));
-  pair_.With([&](Pair& pair) { pair = {context, not_after, certificate_pem}; });
+  loaded_.With([&](Loaded& last) { last = {context, not_after, certificate_pem}; });
   metrics::GetGauge("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds",
                     "Unix time when the certificate that the webhook serves expires.")
       .Set(static_cast<double>(std::chrono::system_clock::to_time_t(not_after)));
   return {};
-}
-
-std::shared_ptr<SSL_CTX> ServingCertificate::context() const {
-  return pair_.With([](const Pair& pair) { return pair.context; });
-}
-
-WallTime ServingCertificate::not_after() const {
-  return pair_.With([](const Pair& pair) { return pair.not_after; });
-}
-
-std::string ServingCertificate::certificate_pem() const {
-  return pair_.With([](const Pair& pair) { return pair.certificate_pem; });
 }
 
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
@@ -92,7 +80,7 @@ Status FollowCertificateFiles(const std::string& directory, ServingCertificate& 
     if (!changed) continue;
     loaded = *found;
     log::Info("serving certificate loaded",
-              {{"directory", directory}, {"notAfter", FormatTime(certificate.not_after())}});
+              {{"directory", directory}, {"notAfter", FormatTime(certificate.loaded().not_after)}});
   } while (clock.Sleep(period, stop));
   return {};
 }

@@ -20,20 +20,18 @@ class ServingCertificate {
   // Replaces the pair. If the PEM is malformed or the key does not belong to the certificate, fails with kConfig and
   // keeps the old pair.
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
-  // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
-  std::shared_ptr<SSL_CTX> context() const;
-  // Returns the time at which the leaf expires; the epoch before the first Load.
-  WallTime not_after() const;
-  // Returns the leaf and its chain as they were loaded; "" before the first Load.
-  std::string certificate_pem() const;
+  struct Loaded {
+    std::shared_ptr<SSL_CTX> context;  // a TLS 1.2+ server context with the pair
+    WallTime not_after;                // the time at which the leaf expires
+    std::string certificate_pem;       // the leaf and its chain as they were loaded
+  };
+  // Returns the pair of the last Load. Before the first Load, all fields are empty.
+  Loaded loaded() const {
+    return loaded_.With([](const Loaded& last) { return last; });
+  }
 
  private:
-  struct Pair {
-    std::shared_ptr<SSL_CTX> context;
-    WallTime not_after;
-    std::string certificate_pem;
-  };
-  Synchronized<Pair> pair_;
+  Synchronized<Loaded> loaded_;
 };
 
 // Reads tls.crt and tls.key in `directory` every `period` until `stop` fires, and loads them if one of them has

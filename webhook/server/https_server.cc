@@ -358,7 +358,7 @@ struct HttpsServer::Impl {
 
   void Begin(tcp::socket socket) {
     if (shared.draining) return;
-    const std::shared_ptr<SSL_CTX> pair = certificate->context();
+    const std::shared_ptr<SSL_CTX> pair = certificate->loaded().context;
     if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the client may reach another replica.
     SSL_CTX_up_ref(pair.get());                  // The ssl::context below releases one reference.
     error_code ignored;

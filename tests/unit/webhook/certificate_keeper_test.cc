@@ -100,7 +100,7 @@ class World {
 
   void Check() {
     for (Replica& replica : replicas_) {
-      const std::string certificate = replica.certificate->certificate_pem();
+      const std::string certificate = replica.certificate->loaded().certificate_pem;
       if (replica.paused || replica.thawed || certificate.empty()) continue;
       bool accepted = true;
       for (std::size_t& apiserver : apiservers_) {
@@ -126,7 +126,7 @@ class World {
   void CheckSettled() {
     const Json secret = *cluster_.Get(kSecretType, kSecretKey);
     for (Replica& replica : replicas_) {
-      EXPECT_EQ(Base64Encode(replica.certificate->certificate_pem()), At(secret, "tls.crt"));
+      EXPECT_EQ(Base64Encode(replica.certificate->loaded().certificate_pem), At(secret, "tls.crt"));
       EXPECT_EQ(replica.keeper->failure(), "");
     }
     for (const ResourceType* type : {kTypes[1], kTypes[2]}) {

@@ -57,7 +57,7 @@ class Process {
     thread_ = std::jthread([this](const std::stop_token& stop) { manager_.Run(stop); });
   }
   std::string NotReady() const { return manager_.NotReady(); }
-  std::string served() const { return certificate_->certificate_pem(); }
+  std::string served() const { return certificate_->loaded().certificate_pem; }
 
  private:
   const std::shared_ptr<ServingCertificate> certificate_ = std::make_shared<ServingCertificate>();

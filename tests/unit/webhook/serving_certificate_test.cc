@@ -18,7 +18,7 @@ using testing::CertificateAndKey;
 using ::testing::HasSubstr;
 
 std::string CommonName(const ServingCertificate& certificate) {
-  const auto context = certificate.context();
+  const auto context = certificate.loaded().context;
   if (context == nullptr) return "none";
   char text[256] = "";
   X509_NAME_get_text_by_NID(X509_get_subject_name(SSL_CTX_get0_certificate(context.get())), NID_commonName, text,
@@ -35,20 +35,20 @@ class ServingCertificateTest : public ::testing::Test {
 };
 
 TEST_F(ServingCertificateTest, HasNoCertificateBeforeTheFirstLoad) {
-  EXPECT_EQ(certificate_.context(), nullptr);
-  EXPECT_EQ(certificate_.context(), nullptr);
-  EXPECT_EQ(certificate_.not_after(), WallTime());
+  EXPECT_EQ(certificate_.loaded().context, nullptr);
+  EXPECT_EQ(certificate_.loaded().context, nullptr);
+  EXPECT_EQ(certificate_.loaded().not_after, WallTime());
 }
 
 TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsExpiry) {
   const CertificateAndKey pair = Pair("leaf");
   const WallTime about = std::chrono::system_clock::now() + std::chrono::days(30);
   ASSERT_TRUE(certificate_.Load("some words before\n" + pair.cert_pem + ca_.cert_pem(), pair.key_pem));
-  EXPECT_NE(certificate_.context(), nullptr);
+  EXPECT_NE(certificate_.loaded().context, nullptr);
   EXPECT_EQ(CommonName(certificate_), "leaf");
-  EXPECT_GT(certificate_.not_after(), about - std::chrono::hours(1));
-  EXPECT_LT(certificate_.not_after(), about + std::chrono::hours(1));
-  SSL_CTX* context = certificate_.context().get();
+  EXPECT_GT(certificate_.loaded().not_after, about - std::chrono::hours(1));
+  EXPECT_LT(certificate_.loaded().not_after, about + std::chrono::hours(1));
+  SSL_CTX* context = certificate_.loaded().context.get();
   STACK_OF(X509)* chain = nullptr;
   ASSERT_EQ(SSL_CTX_get0_chain_certs(context, &chain), 1);
   EXPECT_EQ(sk_X509_num(chain), 1);
@@ -59,16 +59,16 @@ TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsExpiry) {
 TEST_F(ServingCertificateTest, ExpiryBeyondTheClocksRangeIsTheEndOfTheRange) {
   const CertificateAndKey pair = ca_.Issue({.valid_to_days = 1000 * 365});
   ASSERT_TRUE(certificate_.Load(pair.cert_pem, pair.key_pem));
-  EXPECT_GT(certificate_.not_after(), ParseTime("2262-01-01T00:00:00Z"));
+  EXPECT_GT(certificate_.loaded().not_after, ParseTime("2262-01-01T00:00:00Z"));
 }
 
 TEST_F(ServingCertificateTest, OldContextStaysValidForItsUsers) {
   const CertificateAndKey one = Pair("one");
   const CertificateAndKey two = Pair("two");
   ASSERT_TRUE(certificate_.Load(one.cert_pem, one.key_pem));
-  const auto before = certificate_.context();
+  const auto before = certificate_.loaded().context;
   ASSERT_TRUE(certificate_.Load(two.cert_pem, two.key_pem));
-  EXPECT_NE(certificate_.context(), before);
+  EXPECT_NE(certificate_.loaded().context, before);
   EXPECT_EQ(CommonName(certificate_), "two");
   EXPECT_EQ(before.use_count(), 1);
 }
@@ -133,9 +133,9 @@ TEST_F(FollowCertificateFilesTest, LoadsImmediatelyAndWheneverTheFilesChange) {
   Write(Pair("one"));
   Start();
   EXPECT_EQ(CommonName(certificate_), "one");
-  const auto before = certificate_.context();
+  const auto before = certificate_.loaded().context;
   Look();
-  EXPECT_EQ(certificate_.context(), before) << "the same files must not be loaded again";
+  EXPECT_EQ(certificate_.loaded().context, before) << "the same files must not be loaded again";
   Write(Pair("two"));
   Look();
   EXPECT_EQ(CommonName(certificate_), "two");
@@ -143,11 +143,11 @@ TEST_F(FollowCertificateFilesTest, LoadsImmediatelyAndWheneverTheFilesChange) {
 
 TEST_F(FollowCertificateFilesTest, WaitsForMissingFilesAndKeepsThePairOfDeletedFiles) {
   Start();
-  EXPECT_EQ(certificate_.context(), nullptr);
+  EXPECT_EQ(certificate_.loaded().context, nullptr);
   const CertificateAndKey pair = Pair("late");
   Write("tls.crt", pair.cert_pem);
   Look();
-  EXPECT_EQ(certificate_.context(), nullptr);
+  EXPECT_EQ(certificate_.loaded().context, nullptr);
   Write("tls.key", pair.key_pem);
   Look();
   EXPECT_EQ(CommonName(certificate_), "late");

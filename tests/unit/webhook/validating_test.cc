@@ -45,7 +45,8 @@ class ValidatingTest : public ::testing::Test {
   }
 
   AdmissionResponse Validate(const AdmissionRequest& request) {
-    return validator_.Validate(request, world_.clock.Now() + std::chrono::seconds(5));
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    return validator_.Validate(request, deadline);
   }
   AdmissionResponse Create(const Json& object) { return Validate(CreateRequest(object)); }
   AdmissionResponse Update(const Json& object, const Json& old) { return Validate(UpdateRequest(object, old)); }
@@ -190,8 +191,8 @@ TEST_F(ValidatingTest, AKnownErrorOfTheTemplateDoesNotHideAnInvalidCheck) {
   Validator with_prometheus(world_.client, world_.stores(), world_.clock, [](const std::string&, std::stop_token) {
     return Status(Fail(Reason::kInvalid, "parse error"));
   });
-  const AdmissionResponse answer =
-      with_prometheus.Validate(UpdateRequest(now, old), world_.clock.Now() + std::chrono::seconds(5));
+  Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+  const AdmissionResponse answer = with_prometheus.Validate(UpdateRequest(now, old), deadline);
   EXPECT_THAT(CausesOf(answer), ElementsAre("spec.updateStrategy.rollingUpdate.checks[0].prometheus.query: Invalid "
                                             "value: parse error"));
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("ports[0].containerPort: Invalid value: 99999")));
