@@ -24,7 +24,7 @@ Result<int> RunOnCluster(const PluginOptions& options, const std::string& versio
   YAD_TRY(const auto client, MakeClient(config, client_options));
   Session session{options, console, *client, options.ns.empty() ? config.ns : options.ns};
   session.cluster = config.context.empty() ? config.source : config.context;
-  if (options.command == Command::kDashboard) return RunDashboard(session);
+  if (options.command == "dashboard") return RunDashboard(session);
   return RunOnSession(session);
 }
 
@@ -48,15 +48,15 @@ int RunPlugin(const std::vector<std::string>& arguments, const std::string& vers
   const auto options = ParsePluginOptions(arguments, console, exit_code);
   if (!options) return exit_code;
   Result<int> ended = kDone;
-  if (options->command == Command::kVersion) {
+  if (options->command == "version") {
     console.out << kName << " " << version << "\n";
-  } else if (options->command == Command::kCompletion) {
+  } else if (options->command == "completion") {
     ended = RunCompletion(*options, console);
-  } else if (options->command == Command::kRender) {
+  } else if (options->command == "render") {
     ended = RunRender(*options, console);
-  } else if (options->command == Command::kSimulate && !options->from.empty()) {
+  } else if (options->command == "simulate" && !options->from.empty()) {
     ended = RunSimulateFrom(*options, console);
-  } else if (options->command == Command::kCapacityPlan) {
+  } else if (options->command == "capacity plan") {
     ended = RunCapacityPlan(*options, console);
   } else {
     ended = RunOnCluster(*options, version, console);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "operator/api/well_known.h"
+#include "operator/client/access_review.h"
 
 namespace yad {
 namespace {
@@ -19,27 +20,11 @@ constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Permission {
   const char* verb;
-  const char* group;
-  const char* resource;
+  const ResourceType& type;
   const char* subresource;
 };
-constexpr Permission kPermissions[] = {{"patch", "", "nodes", ""},
-                                       {"watch", "", "nodes", ""},
-                                       {"watch", "", "pods", ""},
-                                       {"patch", "apps.openyurt.io", "nodepools", "status"}};
-
-Result<bool> IsGranted(Client& client, const Permission& permission, std::stop_token stop) {
-  const Json review = {{"apiVersion", kReviewType.ApiVersion()},
-                       {"kind", kReviewType.kind},
-                       {"spec",
-                        {{"resourceAttributes",
-                          {{"verb", permission.verb},
-                           {"group", permission.group},
-                           {"resource", permission.resource},
-                           {"subresource", permission.subresource}}}}}};
-  YAD_TRY(const auto answer, client.Create(kReviewType, review, {}, stop));
-  return BoolAt(answer, {"status", "allowed"});
-}
+const Permission kPermissions[] = {
+    {"patch", kNodeType, ""}, {"watch", kNodeType, ""}, {"watch", kPodType, ""}, {"patch", kNodePoolType, "status"}};
 
 bool Has(const Json& rule, const char* field, std::string_view value) {
   const Json& list = ListAt(rule, {field});
@@ -84,9 +69,9 @@ Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, SeenLease
 
 Result<std::string> WhyNotNodePool(Client& client, SeenLeases& seen, const Clock& clock, std::stop_token stop) {
   for (const Permission& permission : kPermissions) {
-    YAD_TRY(const bool granted, IsGranted(client, permission, stop));
+    YAD_TRY(const bool granted, IsAllowed(client, permission.verb, permission.type, {}, permission.subresource, stop));
     if (!granted) {
-      return std::string("the operator may not ") + permission.verb + " " + permission.resource +
+      return std::string("the operator may not ") + permission.verb + " " + permission.type.resource +
              (*permission.subresource == '\0' ? "" : std::string("/") + permission.subresource) +
              ": enable the nodepool controller in the values of the chart, or bind a role with this permission";
     }

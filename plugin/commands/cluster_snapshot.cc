@@ -90,14 +90,6 @@ Status AddServices(ObjectReader& objects, Snapshot& snapshot) {
 
 }  // namespace
 
-Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now) {
-  Json unhindered = daemon;
-  unhindered["spec"].erase("paused");
-  unhindered["spec"].erase("updateStrategy");
-  ClusterReader objects(client);
-  return ReadRolloutSnapshot(objects, unhindered, now);
-}
-
 Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now) {
   Snapshot snapshot;
   YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(daemon));

@@ -28,10 +28,6 @@ Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts,
 // the server. Does not set the freeze.
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);
 
-// Reads the objects for `daemon` from the server. The spec of `daemon` may differ from the spec on the server. The
-// snapshot omits spec.paused and updateStrategy, so that a plan for it changes all pools together.
-Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
-
 // Completes a snapshot for MakePlan. Restores from status the state that the operator keeps between two reconciles.
 // Writes the health of the pools to `health`, to which the snapshot then points. Removes the checks and the prefetch
 // from the strategy, because the snapshot has no Jobs and DaemonSets. Pure.

@@ -39,8 +39,11 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
 }
 
 // Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are changes.
-Result<bool> PrintDiff(Session& session, const Json& wanted) {
-  YAD_TRY(const auto snapshot, ReadClusterSnapshot(session.client, wanted, session.clock.WallNow()));
+Result<bool> PrintDiff(Session& session, Json wanted) {
+  // Without these fields, the plan changes all pools together.
+  for (const char* field : {"paused", "updateStrategy"}) wanted["spec"].erase(field);
+  ClusterReader objects(session.client);
+  YAD_TRY(const auto snapshot, ReadRolloutSnapshot(objects, wanted, session.clock.WallNow()));
   const YurtAppDaemon& daemon = snapshot.daemon;
   YAD_TRY(const auto preview, MakePreview(snapshot));
   std::ostream& out = session.console.out;

@@ -6,7 +6,6 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/operator_namespace.h"
-#include "plugin/commands/option_values.h"
 
 namespace yad {
 namespace {
@@ -39,11 +38,9 @@ Result<int> RunFreeze(Session& session) {
   Json data = {{"reason", options.reason}, {"until", nullptr}};
   std::string end = "until `kubectl yad unfreeze" +
                     (options.operator_ns.empty() ? "" : " --operator-namespace=" + options.operator_ns) + "`";
-  if (!options.until.empty()) {
-    const auto until = FreezeEnd(options.until, now);
-    if (!until) return Fail(until.error().reason, "--until: " + until.error().message);
-    data["until"] = FormatTime(*until);
-    end = "until " + FormatTime(*until);
+  if (options.until) {
+    data["until"] = FormatTime(*options.until);
+    end = "until " + FormatTime(*options.until);
   }
   YAD_TRY(const auto ns, OperatorNamespace(session));
   const bool absent = WarnOfAbsentOperator(session);

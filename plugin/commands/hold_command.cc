@@ -59,7 +59,7 @@ tl::unexpected<Error> FailForPool(const Error& error, const std::string& pool) {
 }  // namespace
 
 Result<int> RunHold(Session& session) {
-  const bool hold = session.options.command == Command::kHold;
+  const bool hold = session.options.command == "hold";
   const ObjectKey pool{"", session.options.pools.front()};
   const std::string subject = "nodepool." + kNodePoolType.group + "/" + pool.name;
   YAD_TRY(const auto types, DiscoverNodePoolTypes(session.client, {}));

@@ -79,11 +79,6 @@ Result<std::string> FreezeReasonValue(const std::string& reason) {
                   std::to_string(kMaxFreezeReason) + ": give a shorter reason");
 }
 
-Result<std::string> FreezeEndValue(const std::string& end) {
-  YAD_TRY_VOID(FreezeEnd(end, Clock::Real().WallNow()));
-  return end;
-}
-
 Result<double> RateValue(const std::string& text) {
   const bool percent = text.ends_with('%');
   const double scale = percent ? 100 : 1;
@@ -105,26 +100,26 @@ Result<std::string> ShellValue(const std::string& shell) {
 }
 
 std::string CheckCombination(const PluginOptions& options) {
-  if (options.command == Command::kPools) {
+  if (options.command == "pools") {
     if (options.all_namespaces && !options.daemon.empty())
       return "NAME and -A exclude each other: give NAME with -n NAMESPACE, or -A without NAME";
     if (options.watch && options.output != OutputFormat::kDefault && options.output != OutputFormat::kWide)
       return "-w supports only tables: omit -o, or give -o wide";
   }
-  if (options.command == Command::kSimulate && options.daemon.empty() == options.file.empty())
+  if (options.command == "simulate" && options.daemon.empty() == options.file.empty())
     return "give either NAME, to simulate the current rollout, or -f FILE, to simulate the rollout after the file is "
            "applied";
   if (options.failing && options.failure_rate)
     return "--failing and --failure-rate exclude each other: give only one of them";
-  if (options.command == Command::kDiff && options.daemon.empty() == options.file.empty())
+  if (options.command == "diff" && options.daemon.empty() == options.file.empty())
     return "give either NAME, to show the changes of the current spec, or -f FILE, to show the changes after the file "
            "is applied";
-  if (options.command == Command::kRender) {
+  if (options.command == "render") {
     if (options.file.empty()) return "give the manifest of a YurtAppDaemon: kubectl yad render FILE --pool POOL";
     if (options.pools.empty() && options.pool_file.empty())
       return "give a pool with --pool POOL, or a file of NodePools with --pool-file FILE";
   }
-  if (options.command == Command::kCapacityPlan) {
+  if (options.command == "capacity plan") {
     if (!options.autoscaler.empty())
       return "capacity plan takes no NAME: it reads the NodePoolAutoscaler from the file";
     if (options.file.empty())

@@ -28,8 +28,7 @@ Result<std::string> NamespaceValue(const std::string& ns);
 Result<std::string> RevisionNameValue(const std::string& revision);
 Result<std::string> HoldReasonValue(const std::string& reason);
 Result<std::string> FreezeReasonValue(const std::string& reason);
-Result<std::string> FreezeEndValue(const std::string& end);  // returns `end`
-Result<double> RateValue(const std::string& text);           // from 0 to 1, or from 0% to 100%
+Result<double> RateValue(const std::string& text);  // from 0 to 1, or from 0% to 100%
 Result<DryRun> DryRunValue(const std::string& kind);
 Result<std::string> ShellValue(const std::string& shell);
 

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <sstream>
 
+#include "operator/base/join.h"
 #include "plugin/commands/arguments.h"
 #include "plugin/commands/option_values.h"
 #include "plugin/view/text.h"
@@ -57,7 +59,7 @@ class Parser {
   // Derives options from several flags and checks their combination. Returns an error message; "" if the options are
   // valid.
   std::string Finish() {
-    if (options_.command == Command::kStatus) options_.watch = status_watch_;
+    if (options_.command == "status") options_.watch = status_watch_;
     options_.open = !no_open_;
     if (!positional_file_.empty()) {
       if (!options_.file.empty()) return "the manifest is given twice: give either FILE or -f FILE";
@@ -67,17 +69,16 @@ class Parser {
   }
 
  private:
-  CLI::App* Add(Command command, const std::string& name, const std::string& summary, const std::string& examples) {
+  CLI::App* Add(const std::string& name, const std::string& summary, const std::string& examples) {
     CLI::App* added = app_.add_subcommand(name, summary);
     added->footer("\nExamples:\n" + examples + kForAll);
-    added->callback([this, command] { options_.command = command; });
+    added->callback([this, name] { options_.command = name; });
     return added;
   }
 
   // Adds a command for one YurtAppDaemon.
-  CLI::App* AddForDaemon(Command command, const std::string& name, const std::string& summary,
-                         const std::string& examples) {
-    CLI::App* added = Add(command, name, summary, examples);
+  CLI::App* AddForDaemon(const std::string& name, const std::string& summary, const std::string& examples) {
+    CLI::App* added = Add(name, summary, examples);
     Name(added)->required();
     return added;
   }
@@ -111,12 +112,11 @@ class Parser {
   }
 
   void Pool(CLI::App* app) {
-    app->add_option_function<std::string>(
-           "POOL", [this](const std::string& pool) { options_.pools = {*PoolNameValue(pool)}; },
-           "NodePool: NAME or nodepool/NAME.")
-        ->type_name("")
-        ->required()
-        ->check(CheckWith(PoolNameValue));
+    const auto parse = [](const std::string& argument) -> Result<std::vector<std::string>> {
+      YAD_TRY(const auto pool, PoolNameValue(argument));
+      return std::vector{pool};
+    };
+    Parsed(app, "POOL", "", parse, options_.pools, "NodePool: NAME or nodepool/NAME.")->required();
   }
 
   // Adds --pool, which may be given several times.
@@ -130,20 +130,13 @@ class Parser {
            "Namespace of the operator. Default: the namespace of its Deployment.");
   }
 
-  void Output(CLI::App* app, std::initializer_list<const char*> formats) {
-    std::map<std::string, OutputFormat> allowed;
-    std::string names;
-    for (const char* format : formats) {
-      allowed.emplace(format, kOutputs.at(format));
-      names += (names.empty() ? "" : "|") + std::string(format);
-    }
-    app->add_option_function<std::string>(
-           "-o,--output", [this](const std::string& format) { options_.output = kOutputs.at(format); },
-           "Output format.")
-        ->type_name(names)
-        ->check([allowed, names](const std::string& format) -> std::string {
-          return allowed.contains(format) ? "" : "unknown output format \"" + format + "\"; valid: " + names;
-        });
+  void Output(CLI::App* app, const std::vector<std::string>& formats) {
+    const std::string names = Join(formats, "|");
+    const auto parse = [formats, names](const std::string& format) -> Result<OutputFormat> {
+      if (std::find(formats.begin(), formats.end(), format) != formats.end()) return kOutputs.at(format);
+      return Fail(Reason::kBadRequest, "unknown output format \"" + format + "\"; valid: " + names);
+    };
+    Parsed(app, "-o,--output", names, parse, options_.output, "Output format.");
   }
 
   void Revision(CLI::App* app, const std::string& flag, const std::string& help) {
@@ -164,35 +157,32 @@ class Parser {
     AddPreviews();
     AddCapacity();
 
-    CLI::App* completion =
-        Add(Command::kCompletion, "completion", "Print a script that completes commands, names and flags",
-            "  source <(kubectl-yad completion bash)");
+    CLI::App* completion = Add("completion", "Print a script that completes commands, names and flags",
+                               "  source <(kubectl-yad completion bash)");
     Parsed(completion, "SHELL", "", ShellValue, options_.shell, "Shell: bash, zsh or fish.")->required();
 
-    Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
+    Add("version", "Print the version of this program", "  kubectl yad version");
   }
 
   void AddViews() {
-    CLI::App* status =
-        AddForDaemon(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
-                     "  kubectl yad status web\n"
-                     "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
+    CLI::App* status = AddForDaemon("status", "Wait until the rollout is complete, and show its progress",
+                                    "  kubectl yad status web\n"
+                                    "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
     status->add_flag("-w,--watch", status_watch_,
                      "The command waits until the rollout ends. This is the default. With --watch=false, it shows the "
                      "progress and exits.");
     Parsed(status, "--timeout", "DURATION", DurationValue, options_.timeout,
            "Maximum time to wait. When it expires, the exit code is 4. Default: 0, no limit.");
 
-    CLI::App* pools =
-        Add(Command::kPools, "pools", "Show the pools of a YurtAppDaemon or, without NAME, all YurtAppDaemons",
-            "  kubectl yad pools web -o wide\n  kubectl yad pools web -w\n  kubectl yad pools -A");
+    CLI::App* pools = Add("pools", "Show the pools of a YurtAppDaemon or, without NAME, all YurtAppDaemons",
+                          "  kubectl yad pools web -o wide\n  kubectl yad pools web -w\n  kubectl yad pools -A");
     Name(pools);
     pools->add_flag("-A,--all-namespaces", options_.all_namespaces,
                     "If set, the command shows the YurtAppDaemons of all namespaces.");
     pools->add_flag("-w,--watch", options_.watch, "If set, the command shows changes until it is interrupted.");
     Output(pools, {"wide", "json", "yaml", "name"});
 
-    CLI::App* history = AddForDaemon(Command::kHistory, "history", "Show the revisions of a YurtAppDaemon",
+    CLI::App* history = AddForDaemon("history", "Show the revisions of a YurtAppDaemon",
                                      "  kubectl yad history web\n  kubectl yad history web --revision=3");
     Revision(history, "--revision",
              "Number of the revision whose template and overrides are shown. Default: 0, which shows all revisions.");
@@ -200,9 +190,9 @@ class Parser {
   }
 
   void AddActions() {
-    CLI::App* undo = AddForDaemon(
-        Command::kUndo, "undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
-        "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
+    CLI::App* undo =
+        AddForDaemon("undo", "Restore the template, the serviceTemplate and the overrides of an earlier revision",
+                     "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Revision(undo, "--to-revision",
              "Number of the revision to restore. Default: 0, the newest earlier revision that has not failed. If the "
              "rollout has stopped, the earlier revision that has the most Ready pools.");
@@ -210,22 +200,19 @@ class Parser {
            "client: the command only prints the result. server: the server checks the request, but stores nothing.");
     Output(undo, {"json", "yaml", "name"});
 
-    CLI::App* pause =
-        AddForDaemon(Command::kPause, "pause", "Pause the rollout: no pool is updated to another revision until resume",
-                     "  kubectl yad pause web");
-    Output(pause, {"json", "yaml", "name"});
-
-    CLI::App* resume = AddForDaemon(Command::kResume, "resume", "End a pause", "  kubectl yad resume web");
-    Output(resume, {"json", "yaml", "name"});
+    Output(AddForDaemon("pause", "Pause the rollout: no pool is updated to another revision until resume",
+                        "  kubectl yad pause web"),
+           {"json", "yaml", "name"});
+    Output(AddForDaemon("resume", "End a pause", "  kubectl yad resume web"), {"json", "yaml", "name"});
 
     CLI::App* restart = AddForDaemon(
-        Command::kRestart, "restart",
+        "restart",
         "Restart the pods of all pools by a rollout; with --pool, restart the pods of some pools immediately",
         "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     Pools(restart, "Pool whose pods are restarted immediately; may be given several times.");
     Output(restart, {"json", "yaml", "name"});
 
-    CLI::App* approve = AddForDaemon(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
+    CLI::App* approve = AddForDaemon("approve", "Approve groups of a rollout that wait for approval",
                                      "  kubectl yad approve web north --revision=web-5cb667fbdb");
     Parsed(approve, "--revision", "NAME", RevisionNameValue, options_.approved_revision,
            "Name of the revision. The command fails if status.updateRevision differs from it.");
@@ -237,7 +224,7 @@ class Parser {
   }
 
   void AddPreviews() {
-    CLI::App* diff = Add(Command::kDiff, "diff",
+    CLI::App* diff = Add("diff",
                          "Show the changes that the operator would make to the workloads, now or after a file is "
                          "applied. The command writes nothing",
                          "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
@@ -247,10 +234,9 @@ class Parser {
     AddSimulate();
     AddDashboard();
 
-    CLI::App* render =
-        Add(Command::kRender, "render", "Show the objects that the operator would create for a pool, without a cluster",
-            "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
-            "yad render web.yaml --pool-file=-");
+    CLI::App* render = Add("render", "Show the objects that the operator would create for a pool, without a cluster",
+                           "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
+                           "yad render web.yaml --pool-file=-");
     render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
     File(render, "Manifest of the YurtAppDaemon, instead of the argument FILE; - is standard input.");
     Pools(render, "Name of a pool; may be given several times.")->check(CheckWith(PoolNameValue));
@@ -265,57 +251,57 @@ class Parser {
 
   // Adds the commands that control when the update of a pool may start.
   void AddGates() {
-    CLI::App* hold = Add(Command::kHold, "hold",
-                         "Hold a pool: no update of the pool starts until release (updateStrategy RollingUpdate)",
-                         "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
+    CLI::App* hold =
+        Add("hold", "Hold a pool: no update of the pool starts until release (updateStrategy RollingUpdate)",
+            "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
     Parsed(hold, "--reason", "TEXT", HoldReasonValue, options_.reason,
            "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
         ->required();
     Output(hold, {"json", "yaml", "name"});
 
-    CLI::App* release = Add(Command::kRelease, "release", "End a hold", "  kubectl yad release hangzhou");
+    CLI::App* release = Add("release", "End a hold", "  kubectl yad release hangzhou");
     Pool(release);
     Output(release, {"json", "yaml", "name"});
 
     AddFreeze();
 
-    CLI::App* windows = AddForDaemon(Command::kWindows, "windows", "Show when the update windows of each pool open",
+    CLI::App* windows = AddForDaemon("windows", "Show when the update windows of each pool open",
                                      "  kubectl yad windows web\n  kubectl yad windows web -o json");
     Output(windows, {"json", "yaml"});
 
     CLI::App* explain =
-        Add(Command::kExplain, "explain",
-            "Show the nodes, the hold and the windows of a NodePool, and what its YurtAppDaemons wait for",
+        Add("explain", "Show the nodes, the hold and the windows of a NodePool, and what its YurtAppDaemons wait for",
             "  kubectl yad explain hangzhou\n  kubectl yad explain hangzhou -o json");
     Pool(explain);
     Output(explain, {"json", "yaml"});
   }
 
   void AddFreeze() {
-    CLI::App* freeze = Add(Command::kFreeze, "freeze",
-                           "Freeze updates: no update of any YurtAppDaemon starts until unfreeze or a given time",
-                           "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
-                           "  kubectl yad freeze --reason='incident 42' --until=12h");
+    CLI::App* freeze =
+        Add("freeze", "Freeze updates: no update of any YurtAppDaemon starts until unfreeze or a given time",
+            "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
+            "  kubectl yad freeze --reason='incident 42' --until=12h");
     Parsed(freeze, "--reason", "TEXT", FreezeReasonValue, options_.reason,
            "Reason for the freeze. The status of the YurtAppDaemons shows it while pools wait.")
         ->required();
-    Parsed(freeze, "--until", "TIME", FreezeEndValue, options_.until,
+    const auto end = [](const std::string& text) { return FreezeEnd(text, Clock::Real().WallNow()); };
+    Parsed(freeze, "--until", "TIME", end, options_.until,
            "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.");
     OperatorNamespace(freeze);
     Output(freeze, {"json", "yaml", "name"});
 
-    CLI::App* unfreeze = Add(Command::kUnfreeze, "unfreeze", "End a freeze", "  kubectl yad unfreeze");
+    CLI::App* unfreeze = Add("unfreeze", "End a freeze", "  kubectl yad unfreeze");
     OperatorNamespace(unfreeze);
     Output(unfreeze, {"name"});
   }
 
   void AddSimulate() {
-    CLI::App* simulate = Add(Command::kSimulate, "simulate",
-                             "Show how a rollout would go, now or after a file is applied. The command writes nothing",
-                             "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing\n"
-                             "  kubectl yad simulate web --from snapshot.yaml\n"
-                             "  kubectl yad simulate web --failure-rate=5% -o html >rollout.html");
+    CLI::App* simulate =
+        Add("simulate", "Show how a rollout would go, now or after a file is applied. The command writes nothing",
+            "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing\n"
+            "  kubectl yad simulate web --from snapshot.yaml\n"
+            "  kubectl yad simulate web --failure-rate=5% -o html >rollout.html");
     Name(simulate);
     File(simulate, "Manifest that would be applied; - is standard input.");
     simulate
@@ -349,7 +335,7 @@ class Parser {
   }
 
   void AddDashboard() {
-    CLI::App* page = Add(Command::kDashboard, "dashboard", "Serve a web page of rollouts, on this computer only",
+    CLI::App* page = Add("dashboard", "Serve a web page of rollouts, on this computer only",
                          "  kubectl yad dashboard\n  kubectl yad dashboard --port=8001 --no-open");
     Parsed(page, "--port", "PORT", NumberFrom(0, 65535), options_.port,
            "Port on 127.0.0.1. Default: 0, any free port.");
@@ -358,9 +344,8 @@ class Parser {
   }
 
   void AddCapacity() {
-    CLI::App* capacity =
-        Add(Command::kCapacity, "capacity", "Show the NodePoolAutoscalers with their leased nodes and shortages",
-            "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
+    CLI::App* capacity = Add("capacity", "Show the NodePoolAutoscalers with their leased nodes and shortages",
+                             "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
     Parsed(capacity, "NAME", "", AutoscalerNameOf, options_.autoscaler, "NodePoolAutoscaler: NAME or npa/NAME.");
     Output(capacity, {"json", "yaml"});
 
@@ -373,8 +358,7 @@ class Parser {
     File(plan, "File with Nodes, Pods, one NodePoolAutoscaler, and optionally its NodePool; - is standard input.");
     Now(plan, "Time of the plan (RFC 3339). Default: now.");
     Output(plan, {"json", "yaml"});
-    capacity->final_callback(
-        [this, plan] { options_.command = plan->parsed() ? Command::kCapacityPlan : Command::kCapacity; });
+    capacity->final_callback([this, plan] { options_.command = plan->parsed() ? "capacity plan" : "capacity"; });
   }
 
   PluginOptions& options_;
@@ -462,11 +446,8 @@ std::vector<CommandHelp> DescribeCommands() {
       flag.takes_value = option->get_items_expected_max() > 0;
       const std::string type = option->get_type_name();
       if (type.find('|') == std::string::npos) continue;
-      for (std::size_t begin = 0; begin <= type.size();) {
-        const std::size_t end = std::min(type.find('|', begin), type.size());
-        flag.values.push_back(type.substr(begin, end - begin));
-        begin = end + 1;
-      }
+      std::istringstream values(type);
+      for (std::string value; std::getline(values, value, '|');) flag.values.push_back(value);
     }
   };
   const auto all = [](const CLI::App*) { return true; };

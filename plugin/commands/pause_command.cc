@@ -7,7 +7,7 @@
 namespace yad {
 
 Result<int> RunPause(Session& session) {
-  const bool pause = session.options.command == Command::kPause;
+  const bool pause = session.options.command == "pause";
   const auto written = EditDaemon(session, [&](Json& daemon) -> Result<bool> {
     if (BoolAt(daemon, {"spec", "paused"}) == pause) {
       return Fail(Reason::kBadRequest,

@@ -1,4 +1,4 @@
-// The commands of the plugin and the values of their flags.
+// The command line: the command and the values of its flags.
 #ifndef PLUGIN_COMMANDS_PLUGIN_OPTIONS_H_
 #define PLUGIN_COMMANDS_PLUGIN_OPTIONS_H_
 
@@ -12,30 +12,6 @@
 
 namespace yad {
 
-enum class Command {
-  kStatus,
-  kPools,
-  kHistory,
-  kUndo,
-  kPause,
-  kResume,
-  kRestart,
-  kApprove,
-  kHold,
-  kRelease,
-  kFreeze,
-  kUnfreeze,
-  kWindows,
-  kExplain,
-  kSimulate,
-  kDashboard,
-  kDiff,
-  kRender,
-  kCapacity,
-  kCapacityPlan,
-  kCompletion,
-  kVersion,
-};
 // The largest value of --runs of simulate.
 inline constexpr int kMaxFailureRuns = 1000;
 
@@ -43,7 +19,7 @@ enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName, kHtml };
 enum class DryRun { kNone, kClient, kServer };
 
 struct PluginOptions {
-  Command command = Command::kVersion;
+  std::string command;  // its name, such as "pools" or "capacity plan"
 
   // Cluster and user.
   std::string kubeconfig;
@@ -58,7 +34,7 @@ struct PluginOptions {
   std::vector<std::string> groups;
   std::vector<std::string> pools;
   std::string reason;                    // of a hold or a freeze
-  std::string until;                     // of a freeze: RFC 3339, or a duration; "": without end
+  std::optional<WallTime> until;         // of a freeze; nullopt: without end
   std::string operator_ns;               // "": the namespace of the operator's Deployment
   std::optional<std::int64_t> revision;  // --revision, --to-revision
   std::string approved_revision;         // for approve: the name of a revision; "": status.updateRevision

@@ -58,7 +58,6 @@ Result<int> RestartAll(Session& session) {
 // Restarts each workload, and prints a line after each write. Continues after an error, as kubectl does.
 Result<int> RestartWorkloads(Session& session, const ResourceType& type,
                              const std::vector<const ObjectMeta*>& workloads) {
-  const std::string kind = type.kind == kDeploymentType.kind ? "deployment" : "statefulset";
   const OutputFormat output = session.options.output;
   const bool prints_objects = output == OutputFormat::kJson || output == OutputFormat::kYaml;
   Json patch = {
@@ -67,7 +66,7 @@ Result<int> RestartWorkloads(Session& session, const ResourceType& type,
   std::vector<Json> restarted;
   std::optional<Error> failed;
   for (const ObjectMeta* workload : workloads) {
-    const std::string subject = kind + ".apps/" + workload->key.name;
+    const std::string subject = TypedName(type.kind, workload->key.name);
     patch["metadata"]["uid"] = workload->uid;
     auto written = session.client.Patch(type, workload->key, PatchType::kMerge, patch);
     if (!written) {

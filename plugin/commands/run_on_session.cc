@@ -1,17 +1,17 @@
 #include <map>
+#include <string_view>
 
 #include "plugin/commands/commands.h"
 
 namespace yad {
 
 Result<int> RunOnSession(Session& session) {
-  static const std::map<Command, Result<int> (*)(Session&)> kFunctions{
-      {Command::kStatus, RunStatus},   {Command::kPools, RunPools},       {Command::kHistory, RunHistory},
-      {Command::kUndo, RunUndo},       {Command::kPause, RunPause},       {Command::kResume, RunPause},
-      {Command::kRestart, RunRestart}, {Command::kApprove, RunApprove},   {Command::kHold, RunHold},
-      {Command::kRelease, RunHold},    {Command::kFreeze, RunFreeze},     {Command::kUnfreeze, RunUnfreeze},
-      {Command::kWindows, RunWindows}, {Command::kExplain, RunExplain},   {Command::kSimulate, RunSimulate},
-      {Command::kDiff, RunDiff},       {Command::kCapacity, RunCapacity},
+  static const std::map<std::string_view, Result<int> (*)(Session&)> kFunctions{
+      {"status", RunStatus},     {"pools", RunPools},     {"history", RunHistory},   {"undo", RunUndo},
+      {"pause", RunPause},       {"resume", RunPause},    {"restart", RunRestart},   {"approve", RunApprove},
+      {"hold", RunHold},         {"release", RunHold},    {"freeze", RunFreeze},     {"unfreeze", RunUnfreeze},
+      {"windows", RunWindows},   {"explain", RunExplain}, {"simulate", RunSimulate}, {"diff", RunDiff},
+      {"capacity", RunCapacity},
   };
   const auto found = kFunctions.find(session.options.command);
   if (found != kFunctions.end()) return found->second(session);

@@ -119,9 +119,15 @@ Status SnapshotFile::Add(std::size_t object) {
   return {};
 }
 
+const SnapshotFile::Keys& SnapshotFile::KeysOf(const ResourceType& type) const {
+  static const Keys kNoKeys;
+  const auto found = by_key_.find(type.resource);
+  return found == by_key_.end() ? kNoKeys : found->second;
+}
+
 Result<Json> SnapshotFile::Get(const ResourceType& type, const ObjectKey& key) {
   if (!Has(type)) return Fail(Reason::kConfig, file_.source + " has no " + type.kind + "s");
-  const auto& keys = by_key_.at(type.resource);
+  const Keys& keys = KeysOf(type);
   if (const auto found = keys.find(key); found != keys.end()) return file_.objects[found->second];
   return Fail(Reason::kNotFound, file_.source + " has no " + type.kind + " " + key.ToString());
 }
@@ -133,9 +139,7 @@ Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std
     YAD_TRY(selector, LabelSelector::ParseText(label_selector));
   }
   std::vector<Json> objects;
-  const auto of_type = by_key_.find(type.resource);
-  if (of_type == by_key_.end()) return objects;
-  for (const auto& [key, index] : of_type->second) {
+  for (const auto& [key, index] : KeysOf(type)) {
     if (!ns.empty() && key.ns != ns) continue;
     const Json& object = file_.objects[index];
     if (!label_selector.empty() && !selector.Matches(StringMapAt(object, {"metadata", "labels"}))) continue;
@@ -146,11 +150,9 @@ Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std
 
 Result<std::string> SnapshotFile::NamespaceOf(const std::string& name, const std::string& ns) const {
   std::vector<std::string> namespaces, all;
-  if (const auto daemons = by_key_.find(kYurtAppDaemonType.resource); daemons != by_key_.end()) {
-    for (const auto& [key, object] : daemons->second) {
-      all.push_back(key.ToString());
-      if (key.name == name && (ns.empty() || key.ns == ns)) namespaces.push_back(key.ns);
-    }
+  for (const auto& [key, object] : KeysOf(kYurtAppDaemonType)) {
+    all.push_back(key.ToString());
+    if (key.name == name && (ns.empty() || key.ns == ns)) namespaces.push_back(key.ns);
   }
   if (namespaces.size() == 1) return namespaces.front();
   if (all.empty()) return Fail(Reason::kNotFound, file_.source + " has no YurtAppDaemons");
@@ -164,7 +166,7 @@ Result<std::string> SnapshotFile::NamespaceOf(const std::string& name, const std
 }
 
 Status SnapshotFile::CheckSpec(const ObjectKey& key) const {
-  const std::size_t object = by_key_.at(kYurtAppDaemonType.resource).at(key);
+  const std::size_t object = KeysOf(kYurtAppDaemonType).at(key);
   const FieldErrors errors = ValidateYurtAppDaemon(file_.objects[object]);
   if (errors.empty()) return {};
   const std::string more =
@@ -181,8 +183,7 @@ Status SnapshotFile::CheckParts(const Json& daemon) const {
   for (const char* field : {"currentRevision", "updateRevision"}) {
     const std::string name = StringAt(daemon, {"status", field});
     if (name.empty()) continue;
-    const auto revisions = by_key_.find(kControllerRevisionType.resource);
-    if (revisions == by_key_.end() || !revisions->second.contains({ns, name}))
+    if (!KeysOf(kControllerRevisionType).contains({ns, name}))
       return missing("ControllerRevision " + ns + "/" + name + ", which status." + field + " names");
   }
   const auto status = daemon.find("status");

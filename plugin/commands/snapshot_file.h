@@ -39,10 +39,13 @@ class SnapshotFile : public ObjectReader {
   bool Has(const ResourceType& type) const { return by_key_.contains(type.resource); }
 
  private:
+  using Keys = std::map<ObjectKey, std::size_t>;  // the indices of objects
+
   Status Add(std::size_t object);
+  const Keys& KeysOf(const ResourceType& type) const;  // empty if the file has no object of the type
 
   ManifestFile file_;
-  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;  // the indices of the objects, by resource
+  std::map<std::string, Keys> by_key_;  // by resource
 };
 
 }  // namespace yad

@@ -19,91 +19,69 @@ constexpr std::size_t kMaxTemplate = 64 * 1024;
 // Returns the name that the page uses for a group: "" for the group of the pools that no other group selects.
 std::string ShownName(const RolloutGroup& group) { return group.name == kDefaultGroup ? "" : group.name; }
 
-class GroupView {
- public:
-  GroupView(const DaemonInput& input, const std::vector<PoolFacts>& pools, std::size_t index)
-      : planned_(*input.planned),
-        strategy_(planned_.snapshot.daemon.strategy.rolling),
-        group_(strategy_.groups[index]),
-        decision_(planned_.plan.rollout->decision),
-        index_(index) {
-    for (const PoolFacts& pool : pools) {
-      if (pool.group == index) Count(pool);
-    }
-  }
-
-  bool empty() const { return counts_.pools == 0; }
-  const std::optional<WallTime>& soak_ends() const { return counts_.soak_ends; }
-
-  Json ToJson(std::int64_t position) const {
-    return {{"name", ShownName(group_)},
-            {"position", position},
-            {"pools", counts_.pools},
-            {"updated", counts_.current},
-            {"failed", counts_.failed},
-            {"began", Began()},
-            {"approval", Approval()},
-            {"soakSeconds", strategy_.min_ready.count()},
-            {"soakEnds", TimeOrNull(counts_.soak_ends)},
-            {"maxUnavailable", group_.max_unavailable.value_or(strategy_.max_unavailable).ToString()},
-            {"state", State()}};
-  }
-
- private:
-  void Count(const PoolFacts& pool) {
-    const PoolPhase phase = ParsePoolPhase(pool.phase);
-    ++counts_.pools;
-    if (phase == PoolPhase::kFailed) ++counts_.failed;
-    if (!pool.current) return;
-    ++counts_.current;
-    if (pool.done()) ++counts_.done;
-    if (phase == PoolPhase::kPending || phase == PoolPhase::kUpdating) ++counts_.updating;
-    if (phase == PoolPhase::kVerifying) ++counts_.soaking;
-    if (phase != PoolPhase::kSoaking) return;
-    ++counts_.soaking;
-    const WallTime since = ParseTime(pool.since);
-    if (since == WallTime()) return;
-    const WallTime ends = since + strategy_.min_ready;
-    if (!counts_.soak_ends || *counts_.soak_ends < ends) counts_.soak_ends = ends;
-  }
-
-  bool Done() const { return counts_.done == counts_.pools; }
-  bool Began() const { return counts_.current > 0 || planned_.snapshot.begun.contains(group_.name); }
-  bool WaitsForApproval() const {
-    return decision_.state == RolloutState::kWaitingForApproval && decision_.group == index_;
-  }
-
-  const char* Approval() const {
-    if (!group_.manual) return "NotRequired";
-    if (WaitsForApproval()) return "Waiting";
-    const Snapshot& snapshot = planned_.snapshot;
-    const auto entries = ApprovalEntries(snapshot.daemon.meta.Annotation(kApproveAnnotation));
-    const bool given =
-        std::find(entries.begin(), entries.end(), snapshot.update->name + "/" + group_.name) != entries.end();
-    return given || Began() || Done() ? "Given" : "Required";
-  }
-
-  const char* State() const {
-    if (Done()) return "Done";
-    if (WaitsForApproval()) return "WaitingForApproval";
-    const bool stopped = decision_.state == RolloutState::kBudgetExceeded || planned_.plan.rollout->target.rolled_back;
-    if (stopped) return counts_.current > 0 ? "Stopped" : "NotBegun";
-    if (counts_.updating > 0) return "Updating";
-    if (counts_.soaking > 0) return "Soaking";
-    const bool present = decision_.state != RolloutState::kComplete && decision_.group == index_;
-    return Began() || present ? "Waiting" : "NotBegun";
-  }
-
-  const PlannedSnapshot& planned_;
-  const RollingUpdate& strategy_;
-  const RolloutGroup& group_;
-  const RolloutDecision& decision_;
-  const std::size_t index_;
-  struct {
-    std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
-    std::optional<WallTime> soak_ends;
-  } counts_;
+// The pools of a group, by their progress.
+struct GroupCounts {
+  std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
+  std::optional<WallTime> soak_ends;
 };
+
+GroupCounts CountGroup(const std::vector<PoolFacts>& pools, std::size_t group, std::chrono::seconds min_ready) {
+  GroupCounts counts;
+  for (const PoolFacts& pool : pools) {
+    if (pool.group != group) continue;
+    const PoolPhase phase = ParsePoolPhase(pool.phase);
+    ++counts.pools;
+    if (phase == PoolPhase::kFailed) ++counts.failed;
+    if (!pool.current) continue;
+    ++counts.current;
+    if (pool.done()) ++counts.done;
+    if (phase == PoolPhase::kPending || phase == PoolPhase::kUpdating) ++counts.updating;
+    if (phase == PoolPhase::kVerifying || phase == PoolPhase::kSoaking) ++counts.soaking;
+    const WallTime since = ParseTime(pool.since);
+    if (phase != PoolPhase::kSoaking || since == WallTime()) continue;
+    counts.soak_ends = std::max(counts.soak_ends, std::optional(since + min_ready));
+  }
+  return counts;
+}
+
+const char* ApprovalOf(const PlannedSnapshot& planned, const RolloutGroup& group, bool waits, bool begun) {
+  if (!group.manual) return "NotRequired";
+  if (waits) return "Waiting";
+  const Snapshot& snapshot = planned.snapshot;
+  const auto entries = ApprovalEntries(snapshot.daemon.meta.Annotation(kApproveAnnotation));
+  const bool given =
+      std::find(entries.begin(), entries.end(), snapshot.update->name + "/" + group.name) != entries.end();
+  return given || begun ? "Given" : "Required";
+}
+
+Json GroupJson(const PlannedSnapshot& planned, std::size_t index, const GroupCounts& counts, std::int64_t position) {
+  const RollingUpdate& strategy = planned.snapshot.daemon.strategy.rolling;
+  const RolloutGroup& group = strategy.groups[index];
+  const RolloutDecision& decision = planned.plan.rollout->decision;
+  const bool done = counts.done == counts.pools;
+  const bool began = counts.current > 0 || planned.snapshot.begun.contains(group.name);
+  const bool waits = decision.state == RolloutState::kWaitingForApproval && decision.group == index;
+  const bool stopped = decision.state == RolloutState::kBudgetExceeded || planned.plan.rollout->target.rolled_back;
+  const bool present = decision.state != RolloutState::kComplete && decision.group == index;
+  const char* state = done                  ? "Done"
+                      : waits               ? "WaitingForApproval"
+                      : stopped             ? (counts.current > 0 ? "Stopped" : "NotBegun")
+                      : counts.updating > 0 ? "Updating"
+                      : counts.soaking > 0  ? "Soaking"
+                      : began || present    ? "Waiting"
+                                            : "NotBegun";
+  return {{"name", ShownName(group)},
+          {"position", position},
+          {"pools", counts.pools},
+          {"updated", counts.current},
+          {"failed", counts.failed},
+          {"began", began},
+          {"approval", ApprovalOf(planned, group, waits, began || done)},
+          {"soakSeconds", strategy.min_ready.count()},
+          {"soakEnds", TimeOrNull(counts.soak_ends)},
+          {"maxUnavailable", group.max_unavailable.value_or(strategy.max_unavailable).ToString()},
+          {"state", state}};
+}
 
 std::string TemplateText(const Json& daemon) {
   const Json* pods = Find(daemon, {"spec", "workloadTemplate", TemplateField(KindOf(daemon)), "spec", "template"});
@@ -120,13 +98,13 @@ std::string NumberOrPercent(const Json& daemon, std::string_view field, const st
 Json Groups(const DaemonInput& input, const std::vector<PoolFacts>& pools, std::optional<WallTime>& next) {
   Json groups = Json::array();
   if (input.planned == nullptr || !input.planned->plan.rollout) return groups;
-  const std::vector<RolloutGroup>& all = input.planned->snapshot.daemon.strategy.rolling.groups;
+  const RollingUpdate& strategy = input.planned->snapshot.daemon.strategy.rolling;
   std::int64_t position = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const GroupView view(input, pools, i);
-    if (view.empty() && all[i].name == kDefaultGroup) continue;
-    groups.push_back(view.ToJson(position++));
-    if (view.soak_ends() && (!next || *view.soak_ends() < *next)) next = view.soak_ends();
+  for (std::size_t i = 0; i < strategy.groups.size(); ++i) {
+    const GroupCounts counts = CountGroup(pools, i, strategy.min_ready);
+    if (counts.pools == 0 && strategy.groups[i].name == kDefaultGroup) continue;
+    groups.push_back(GroupJson(*input.planned, i, counts, position++));
+    if (counts.soak_ends && (!next || *counts.soak_ends < *next)) next = counts.soak_ends;
   }
   return groups;
 }

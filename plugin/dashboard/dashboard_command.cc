@@ -36,15 +36,8 @@ Result<int> RunDashboard(Session& session) {
   std::stop_source stop;
   StopOnSignals(stop);
   const PluginOptions& options = session.options;
-  LiveOptions live_options;
-  YAD_TRY(live_options.ns, NamespaceToShow(session));
-  live_options.context = session.cluster;
-  if (auto ns = OperatorNamespace(session)) {
-    live_options.operator_ns = *std::move(ns);
-  } else {
-    live_options.freeze_warning = "the freeze can't be read: " + ns.error().message;
-  }
-  const std::string operator_ns = live_options.operator_ns;
+  YAD_TRY(const auto ns, NamespaceToShow(session));
+  const auto operator_ns = OperatorNamespace(session);
 
   std::unique_ptr<Dashboard> dashboard;
   HttpServerOptions server_options;
@@ -53,9 +46,10 @@ Result<int> RunDashboard(Session& session) {
   if (const Status listens = server.Listen(); !listens)
     return Fail(listens.error().reason, listens.error().message + " (give another --port; 0 is any free port)");
   YAD_TRY(const auto token, NewToken());
-  Live live(
-      session.client, std::move(live_options), [&server] { server.Wake(); }, session.clock);
-  dashboard = std::make_unique<Dashboard>(OwnAddress{server.port(), token}, options, operator_ns, session.client, live);
+  const auto wake = [&server] { server.Wake(); };
+  Live live(session.client, {session.cluster, ns, operator_ns}, wake, session.clock);
+  dashboard = std::make_unique<Dashboard>(OwnAddress{server.port(), token}, options, operator_ns.value_or(""),
+                                          session.client, live);
 
   const std::string address = "http://127.0.0.1:" + std::to_string(server.port()) + "/" + token + "/";
   session.console.out << "Dashboard: " << address << std::endl;

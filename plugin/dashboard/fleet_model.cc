@@ -55,17 +55,12 @@ Json FleetEntry(const Json& daemon) {
           {"removalsBlocked", WhyRemovalsAreBlocked(daemon)}};
 }
 
-Json MakeFleet(const FleetInput& input) {
-  Json freeze;
-  if (input.freeze.freeze) {
-    freeze = {{"until", TimeOrNull(input.freeze.freeze->until)}, {"reason", input.freeze.freeze->reason}};
-  }
-  Json fleet = {{"context", input.context},
-                {"namespace", input.ns},
-                {"freeze", std::move(freeze)},
-                {"warnings", Json::array()},
-                {"daemons", input.daemons}};
-  if (!input.freeze.warning.empty()) fleet["warnings"].push_back(input.freeze.warning);
+Json MakeFleet(const std::string& context, const std::string& ns, const KnownFreeze& freeze,
+               const std::vector<Json>& daemons) {
+  Json fleet = {
+      {"context", context}, {"namespace", ns}, {"freeze", nullptr}, {"warnings", Json::array()}, {"daemons", daemons}};
+  if (!freeze && !freeze.error().message.empty()) fleet["warnings"].push_back(freeze.error().message);
+  if (freeze && *freeze) fleet["freeze"] = {{"until", TimeOrNull((*freeze)->until)}, {"reason", (*freeze)->reason}};
   return fleet;
 }
 

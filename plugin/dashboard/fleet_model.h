@@ -9,6 +9,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
+#include "operator/base/error.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -17,24 +18,18 @@ namespace yad {
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);
 
-// Returns one YurtAppDaemon with its counts, its state, the reason of condition Progressing, and the reason why removals
-// are blocked ("" if they are not).
+// Returns one YurtAppDaemon with its counts, its state, the reason of condition Progressing, and the reason why
+// removals are blocked ("" if they are not).
 Json FleetEntry(const Json& daemon);
 
-// The freeze, or the reason why the dashboard does not know whether updates are frozen.
-struct KnownFreeze {
-  std::optional<Freeze> freeze;
-  std::string warning;  // the reason why the freeze is not known; "": it is known
-};
+// The freeze in force; nullopt: updates are not frozen. An error is the reason why the dashboard does not know whether
+// updates are frozen; its message is "" if the first list is pending.
+using KnownFreeze = Result<std::optional<Freeze>>;
 
-struct FleetInput {
-  std::string context;        // of the kubeconfig
-  std::string ns;             // "": all namespaces
-  KnownFreeze freeze;         // in force now
-  std::vector<Json> daemons;  // results of FleetEntry, in the order of the page
-};
-// Returns the data of the event `fleet`, except for its member `now`.
-Json MakeFleet(const FleetInput& input);
+// Returns the data of the event `fleet`, except for its member `now`. `context` is that of the kubeconfig. `ns` is ""
+// for all namespaces. `daemons` are results of FleetEntry, in the order of the page.
+Json MakeFleet(const std::string& context, const std::string& ns, const KnownFreeze& freeze,
+               const std::vector<Json>& daemons);
 
 }  // namespace yad
 

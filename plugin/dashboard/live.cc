@@ -26,7 +26,19 @@ constexpr std::chrono::milliseconds kUrgentPace{50};
 constexpr std::chrono::seconds kRefresh{15};
 constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows
 
-ReflectorOptions WatchingDaemons(const std::string& ns) { return {.type = kYurtAppDaemonType, .ns = ns}; }
+struct FleetProjection : Projection {
+  Json entry;
+};
+
+std::unique_ptr<const Projection> ProjectFleetEntry(const Json& daemon) {
+  auto projection = std::make_unique<FleetProjection>();
+  projection->entry = FleetEntry(daemon);
+  return projection;
+}
+
+ReflectorOptions WatchingDaemons(const std::string& ns) {
+  return {.type = kYurtAppDaemonType, .ns = ns, .project = ProjectFleetEntry};
+}
 
 // Watches NodePools in the highest API version that the server can read. After a failed list, tries the next version.
 ReflectorOptions WatchingPools(Client& client) {
@@ -59,8 +71,17 @@ class Board {
       states.daemon = found->second;
     return states;
   }
-  void PutConnection(std::string text) { Put(connection_, std::move(text)); }
-  void PutFleet(std::string text) { Put(fleet_, std::move(text)); }
+  // Returns whether the text has changed.
+  bool PutConnection(std::string text) {
+    std::lock_guard lock(mutex_);
+    if (connection_ != nullptr && *connection_ == text) return false;
+    connection_ = std::make_shared<const std::string>(std::move(text));
+    return true;
+  }
+  void PutFleet(std::string text) {
+    std::lock_guard lock(mutex_);
+    fleet_ = std::make_shared<const std::string>(std::move(text));
+  }
   void PutDaemons(std::map<ObjectKey, ShownDaemonPtr> daemons) {
     std::lock_guard lock(mutex_);
     daemons_ = std::move(daemons);
@@ -74,11 +95,6 @@ class Board {
   }
 
  private:
-  void Put(std::shared_ptr<const std::string>& place, std::string text) {
-    std::lock_guard lock(mutex_);
-    place = std::make_shared<const std::string>(std::move(text));
-  }
-
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<const std::string> connection_;
@@ -135,8 +151,8 @@ struct Live::Impl {
     const auto notify = [this] { Notify(false); };
     daemons = std::make_unique<RunningReflector>(client, WatchingDaemons(options.ns), notify);
     pools = std::make_unique<RunningReflector>(client, WatchingPools(client), notify);
-    if (!options.operator_ns.empty())
-      freeze = std::make_unique<RunningReflector>(client, WatchingFreeze(options.operator_ns), notify);
+    if (options.operator_ns)
+      freeze = std::make_unique<RunningReflector>(client, WatchingFreeze(*options.operator_ns), notify);
     thread = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }
 
@@ -184,18 +200,17 @@ struct Live::Impl {
 
   bool PublishConnection() {
     const std::string error = daemons->error();
-    std::string text = DumpJson({{"connected", error.empty()}, {"error", error}});
-    if (text == connection_text) return false;
-    connection_text = text;
-    board->PutConnection(std::move(text));
-    return true;
+    return board->PutConnection(DumpJson({{"connected", error.empty()}, {"error", error}}));
   }
 
   KnownFreeze FreezeAt(WallTime now) const {
-    if (freeze == nullptr) return {std::nullopt, options.freeze_warning};
+    const auto unknown = [](const std::string& why) {
+      return Fail(Reason::kNotSynced, why.empty() ? "" : "the freeze can't be read: " + why);
+    };
+    if (freeze == nullptr) return unknown(options.operator_ns.error().message);
     const auto list = freeze->store().List();
-    if (!list) return {std::nullopt, freeze->error().empty() ? "" : "the freeze can't be read: " + freeze->error()};
-    return {FreezeAmong(*list, now), ""};
+    if (!list) return unknown(freeze->error());
+    return FreezeAmong(*list, now);
   }
 
   // Publishes the list of daemons if it has changed. Returns whether it has changed.
@@ -205,17 +220,9 @@ struct Live::Impl {
     std::sort(list->begin(), list->end(),
               [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });
     const WallTime now = clock.WallNow();
-    FleetInput input{options.context, options.ns, FreezeAt(now), {}};
-    std::map<ObjectKey, std::pair<ObjectPtr, Json>> next;
-    for (const ObjectPtr& object : *list) {
-      const auto known = entries.find(object->meta().key);
-      Json entry = known != entries.end() && known->second.first == object ? std::move(known->second.second)
-                                                                           : FleetEntry(object->Parse());
-      input.daemons.push_back(entry);
-      next.emplace(object->meta().key, std::pair(object, std::move(entry)));
-    }
-    entries = std::move(next);
-    Json fleet = MakeFleet(input);
+    std::vector<Json> shown;
+    for (const ObjectPtr& object : *list) shown.push_back(ProjectionOf<FleetProjection>(object).entry);
+    Json fleet = MakeFleet(options.context, options.ns, FreezeAt(now), shown);
     std::string text = DumpJson(fleet);
     if (text == fleet_text) return false;
     fleet_text = std::move(text);
@@ -230,8 +237,8 @@ struct Live::Impl {
     SharedObjects shared;
     shared.now = clock.WallNow();
     shared.freeze = FreezeAt(shared.now);
-    if (auto list = pools->store().List()) shared.pools = *std::move(list);
-    shared.pools_error = pools->error();
+    shared.pools = pools->store().List();
+    if (!shared.pools) shared.pools = Fail(Reason::kNotSynced, pools->error());
     std::map<ObjectKey, ShownDaemonPtr> states;
     bool all = true;
     for (const auto& [key, slot] : followed) {
@@ -283,8 +290,7 @@ struct Live::Impl {
   std::map<ObjectKey, std::shared_ptr<Slot>> slots;  // guarded by mutex
 
   // Only the thread of Run uses these members.
-  std::string connection_text, fleet_text;
-  std::map<ObjectKey, std::pair<ObjectPtr, Json>> entries;  // of the fleet, with the objects that they show
+  std::string fleet_text;
 
   std::unique_ptr<RunningReflector> daemons, pools, freeze;
   std::jthread thread;  // destroyed first

@@ -16,10 +16,9 @@
 namespace yad {
 
 struct LiveOptions {
-  std::string context;         // of the kubeconfig; the page shows it
-  std::string ns;              // "": all namespaces
-  std::string operator_ns;     // "": not known
-  std::string freeze_warning;  // the reason why operator_ns is not known
+  std::string context;              // of the kubeconfig; the page shows it
+  std::string ns;                   // "": all namespaces
+  Result<std::string> operator_ns;  // an error if it is not known
 };
 
 // Thread-safe. Internal threads watch from construction to destruction. `client` must outlive this object. A feed may

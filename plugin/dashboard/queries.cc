@@ -6,6 +6,7 @@
 
 #include "operator/api/nodepool.h"
 #include "operator/api/well_known.h"
+#include "operator/client/access_review.h"
 #include "operator/json/json_document.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
@@ -57,20 +58,6 @@ Json PodJson(const Json& pod) {
           {"reason", reason},
           {"message", message},
           {"age", TimeOrNull(StringAt(pod, {"metadata", "creationTimestamp"}))}};
-}
-
-Result<bool> IsAllowed(Client& client, const char* verb, const ResourceType& type, const ObjectKey& key) {
-  const Json review = {{"apiVersion", kReviewType.ApiVersion()},
-                       {"kind", kReviewType.kind},
-                       {"spec",
-                        {{"resourceAttributes",
-                          {{"verb", verb},
-                           {"group", type.group},
-                           {"resource", type.resource},
-                           {"namespace", key.ns},
-                           {"name", key.name}}}}}};
-  YAD_TRY(const auto response, client.Create(kReviewType, review));
-  return BoolAt(response, {"status", "allowed"});
 }
 
 class DetailsReader {

@@ -89,7 +89,7 @@ ShownDaemonPtr WatchedDaemon::Update(const ObjectPtr& object, const SharedObject
 std::unique_ptr<const PlannedSnapshot> WatchedDaemon::MakePlanned(const Json& daemon, const SharedObjects& shared,
                                                                   const std::vector<RevisionEntry>& revisions,
                                                                   std::vector<std::string>& warnings) {
-  if (!shared.pools) warnings.push_back("NodePools can't be read: " + shared.pools_error);
+  if (!shared.pools) warnings.push_back("NodePools can't be read: " + shared.pools.error().message);
   if (!sources_->workloads.synced()) warnings.push_back("workloads can't be read: " + sources_->workloads.error());
   if (!sources_->revisions.synced()) warnings.push_back("revisions can't be read: " + sources_->revisions.error());
   if (!warnings.empty()) return nullptr;
@@ -102,7 +102,7 @@ std::unique_ptr<const PlannedSnapshot> WatchedDaemon::MakePlanned(const Json& da
     warnings.push_back("the spec is invalid: " + snapshot.error().message);
     return nullptr;
   }
-  snapshot->freeze = shared.freeze.freeze;
+  snapshot->freeze = shared.freeze.value_or(std::nullopt);
   return PlanForDisplay(*std::move(snapshot), memo_);
 }
 

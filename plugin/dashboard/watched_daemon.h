@@ -17,9 +17,8 @@ namespace yad {
 
 // The objects that all daemons share.
 struct SharedObjects {
-  std::optional<std::vector<ObjectPtr>> pools;  // all NodePools; nullopt: NodePools can't be read
-  std::string pools_error;
-  KnownFreeze freeze;  // in force at `now`
+  Result<std::vector<ObjectPtr>> pools;  // all NodePools; an error if they can't be read
+  KnownFreeze freeze;                    // in force at `now`
   WallTime now;
 };
 

@@ -105,27 +105,27 @@ class Writer {
  public:
   std::string Take() { return std::move(out_); }
 
-  // Writes a value and the end of its line. The line already has "key:" if `after_key`, otherwise "-".
-  void Value(const Json& value, std::size_t indent, bool after_key) {
+  // Writes a value and the end of its last line. If `continued`, the first line of an object or a list already has its
+  // indentation.
+  void Value(const Json& value, std::size_t indent, bool continued) {
     if (value.is_object() && !value.empty()) {
-      out_ += '\n';
-      Members(value, indent, false);
+      Members(value, indent, continued);
     } else if (value.is_array() && !value.empty()) {
-      out_ += '\n';
-      Items(value, after_key ? indent - kIndent : indent, false);
+      Items(value, indent, continued);
     } else {
-      out_ += ' ';
       Scalar(value, indent);
     }
   }
 
-  // Writes the members of an object. If `continued`, the first line already begins with "- ".
+ private:
   void Members(const Json& object, std::size_t indent, bool continued) {
     for (const auto& [key, value] : object.items()) {
       if (!continued) out_.append(indent, ' ');
       continued = false;
       out_ += OneLine(key) + ":";
-      Value(value, indent + kIndent, true);
+      const bool on_next_lines = value.is_structured() && !value.empty();
+      out_ += on_next_lines ? '\n' : ' ';
+      Value(value, on_next_lines && value.is_array() ? indent : indent + kIndent, false);
     }
   }
 
@@ -133,16 +133,8 @@ class Writer {
     for (const Json& item : list) {
       if (!continued) out_.append(indent, ' ');
       continued = false;
-      out_ += "-";
-      if (item.is_object() && !item.empty()) {
-        out_ += ' ';
-        Members(item, indent + kIndent, true);
-      } else if (item.is_array() && !item.empty()) {
-        out_ += ' ';
-        Items(item, indent + kIndent, true);
-      } else {
-        Value(item, indent + kIndent, false);
-      }
+      out_ += "- ";
+      Value(item, indent + kIndent, true);
     }
   }
 
@@ -166,7 +158,6 @@ class Writer {
     }
   }
 
- private:
   std::string out_;
 };
 
@@ -174,13 +165,7 @@ class Writer {
 
 std::string ToYaml(const Json& value) {
   Writer writer;
-  if (value.is_object() && !value.empty()) {
-    writer.Members(value, 0, false);
-  } else if (value.is_array() && !value.empty()) {
-    writer.Items(value, 0, false);
-  } else {
-    writer.Scalar(value, kIndent);
-  }
+  writer.Value(value, value.is_structured() ? 0 : kIndent, false);
   return writer.Take();
 }
 

@@ -289,7 +289,7 @@ class CapacityTest : public ConsoleTest {
  protected:
   CapacityTest() {
     clock_.SetWall(ParseTime("2026-11-22T12:00:00Z"));
-    options_.command = Command::kCapacity;
+    options_.command = "capacity";
     transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
       const std::string path = PathOf(request);
       const std::string selector = QueryOf(request, "labelSelector");

@@ -47,7 +47,7 @@ class CommandTest : public SessionTest {
 TEST_F(CommandTest, StatusWritesOfTheOperatorDoNotFailTheCommand) {
   int written = 0;
   Interfere(5, [&](Json& daemon) { daemon["status"]["n"] = ++written; });
-  options_.command = Command::kPause;
+  options_.command = "pause";
   EXPECT_EQ(Run(RunPause), kDone);
   EXPECT_EQ(Daemon()["spec"]["paused"], true);
   EXPECT_EQ(Daemon()["status"]["n"], 5);
@@ -55,7 +55,7 @@ TEST_F(CommandTest, StatusWritesOfTheOperatorDoNotFailTheCommand) {
 
 TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   Interfere(1, [](Json& daemon) { daemon["spec"]["revisionHistoryLimit"] = 3; });
-  options_.command = Command::kPause;
+  options_.command = "pause";
   const auto paused = Run(RunPause);
   ASSERT_FALSE(paused);
   EXPECT_THAT(paused.error().message, HasSubstr("another client has just changed the spec"));
@@ -64,7 +64,7 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
 
 TEST_F(CommandTest, PauseFailsIfTheServerDropsTheField) {
   cluster_.SetMutation([](const ResourceType&, const Json&, Json& object) { object["spec"].erase("paused"); });
-  options_.command = Command::kPause;
+  options_.command = "pause";
   const auto paused = Run(RunPause);
   ASSERT_FALSE(paused);
   EXPECT_EQ(paused.error().reason, Reason::kInvalid);
@@ -455,7 +455,7 @@ TEST_F(CommandTest, ARestartWithinTheSameSecondIsRejectedAsKubectlDoes) {
 }
 
 TEST_F(CommandTest, ReadingCommandsWriteNothing) {
-  options_.command = Command::kPools;
+  options_.command = "pools";
   EXPECT_EQ(Run(RunPools), kDone);
   EXPECT_EQ(
       err_.str(),

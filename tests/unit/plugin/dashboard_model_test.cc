@@ -108,10 +108,10 @@ TEST_F(DashboardModelTest, FleetEntryHasTheCountsAndTheStateOfTheRollout) {
 
 TEST_F(DashboardModelTest, FleetHasTheFreezeOrTheReasonWhyItIsNotKnown) {
   const Freeze freeze{"end of year", ParseTime("2027-01-04T06:00:00Z"), true};
-  const Json frozen = MakeFleet({"edge", "shop", {freeze, ""}, {}});
+  const Json frozen = MakeFleet("edge", "shop", freeze, {});
   EXPECT_EQ(frozen["freeze"], Json({{"reason", "end of year"}, {"until", "2027-01-04T06:00:00Z"}}));
   EXPECT_EQ(frozen["warnings"], Json::array());
-  const Json unknown = MakeFleet({"edge", "", {std::nullopt, "may not"}, {}});
+  const Json unknown = MakeFleet("edge", "", Fail(Reason::kForbidden, "may not"), {});
   EXPECT_EQ(unknown["freeze"], Json());
   EXPECT_EQ(unknown["warnings"], Json::array({"may not"}));
 }

@@ -213,7 +213,7 @@ TEST_F(ActionParseTest, ArgumentsAreParsedUnchanged) {
   int exit_code = 0;
   const auto options = ParsePluginOptions(*ActionArguments(request, {}), console_, exit_code);
   ASSERT_TRUE(options) << err_.str();
-  EXPECT_EQ(options->command, Command::kHold);
+  EXPECT_EQ(options->command, "hold");
   EXPECT_THAT(options->pools, ElementsAre("a"));
   EXPECT_EQ(options->reason, request["reason"].get<std::string>());
   const Json approval = {{"action", "approve"}, {"daemon", "shop/web"}, {"group", "canary"}, {"revision", "web-2"}};

@@ -27,7 +27,7 @@ const ResourceType kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true}
 class ExplainTest : public SessionTest {
  protected:
   ExplainTest() {
-    options_.command = Command::kExplain;
+    options_.command = "explain";
     options_.pools = {"hangzhou"};
     transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
       const std::string read = request.path.substr(0, request.path.find('?'));

@@ -95,13 +95,13 @@ TEST_F(GatesTest, FreezeCreatesTheConfigMapInTheNamespaceOfTheOperator) {
 
 TEST_F(GatesTest, SecondFreezeUpdatesTheFirstAndReportsIt) {
   AddOperator("yad-system");
-  options_.until = "12h";
+  options_.until = ParseTime("2026-01-02T15:04:05Z");
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}, {"until", "2026-01-02T15:04:05Z"}}));
   EXPECT_THAT(out_.str(), EndsWith("are frozen until 2026-01-02T15:04:05Z\n"));
 
   cluster_.Edit(kConfigMapType, kFreezeKey, [](Json& object) { object["metadata"]["labels"]["team"] = "a"; });
-  options_.until = "";
+  options_.until = std::nullopt;
   options_.reason = "incident";
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(out_.str(),
@@ -120,21 +120,13 @@ TEST_F(GatesTest, SecondFreezeUpdatesTheFirstAndReportsIt) {
 
 TEST_F(GatesTest, ExpiredFreezeDoesNotCountAsAFreeze) {
   AddOperator("yad-system");
-  options_.until = "1h";
+  options_.until = ParseTime("2026-01-02T04:04:05Z");
   EXPECT_EQ(Run(RunFreeze), kDone);
   clock_.Advance(std::chrono::hours(1));
+  options_.until = ParseTime("2026-01-02T05:04:05Z");
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("frozen in namespace yad-system: updates of all YurtAppDaemons are frozen until "
                                     "2026-01-02T05:04:05Z\n"));
-}
-
-TEST_F(GatesTest, InvalidEndOfAFreezeWritesNothing) {
-  AddOperator("yad-system");
-  options_.until = "2026-01-02T03:04:05Z";
-  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"2026-01-02T03:04:05Z\" is not in the future"));
-  options_.until = "soon";
-  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"soon\" is not a valid time: give an RFC 3339 time"));
-  EXPECT_TRUE(cluster_.writes().empty());
 }
 
 TEST_F(GatesTest, FreezeIsWrittenDespiteAConcurrentCreateOrDelete) {
@@ -333,7 +325,7 @@ TEST_F(GatesTest, ErrorsOfTheWindowsCommandNameTheFix) {
 TEST_F(GatesTest, ReleaseCommandNamesTheAnnotationWithInvalidWindows) {
   AddPool("a", {{"apps.openyurt.io/update-windows", "at night"}});
   AddPool("b", {});
-  options_.command = Command::kRelease;
+  options_.command = "release";
   options_.pools = {"a"};
   EXPECT_THAT(Error(RunHold),
               HasSubstr("nodepool.apps.openyurt.io/a is held until its update windows are valid: annotation "
@@ -348,7 +340,7 @@ TEST_F(GatesTest, ReleaseCommandNamesTheNodeInMaintenance) {
   AddNode("n3", "a", "DrainInProgress", "True");
   AddNode("n2", "a", "MaintenancePlanned", "True");
   AddNode("n1", "a", "MaintenanceInProgress", "Unknown");
-  options_.command = Command::kRelease;
+  options_.command = "release";
   options_.pools = {"a"};
   EXPECT_EQ(Error(RunHold),
             "nodepool.apps.openyurt.io/a is held by a node condition (node n2: MaintenancePlanned): the hold ends when "
@@ -366,24 +358,23 @@ TEST_F(GatesTest, HoldAndReleaseCommandsWarnOfANodeInMaintenance) {
   AddPool("a", {});
   AddNode("n1", "a", "DrainInProgress", "True");
   options_.pools = {"a"};
-  for (const Command command : {Command::kHold, Command::kRelease}) {
+  for (const std::string command : {"hold", "release"}) {
     options_.command = command;
     EXPECT_EQ(Run(RunHold), kDone);
-    EXPECT_EQ(out_.str(),
-              std::string("nodepool.apps.openyurt.io/a ") + (command == Command::kHold ? "held\n" : "released\n"));
+    EXPECT_EQ(out_.str(), std::string("nodepool.apps.openyurt.io/a ") + (command == "hold" ? "held\n" : "released\n"));
     EXPECT_EQ(err_.str(),
               "Warning: a node condition also holds nodepool.apps.openyurt.io/a (node n1: DrainInProgress): that hold "
               "ends when the condition ends\n");
   }
   Reject("GET", "nodes", 403, "Forbidden");
-  options_.command = Command::kHold;
+  options_.command = "hold";
   EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may not list Nodes";
   EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(GatesTest, HoldCommandWarnsIfItReplacesAnotherHold) {
   AddPool("a", {{"apps.openyurt.io/hold", "stocktaking\x1b[31m"}});
-  options_.command = Command::kHold;
+  options_.command = "hold";
   options_.pools = {"a"};
   EXPECT_EQ(Run(RunHold), kDone);
   EXPECT_EQ(err_.str(),
@@ -446,14 +437,14 @@ TEST_F(GatesTest, HoldAndReleaseUseALowerVersionIfTheHighestCanNotBeConverted) {
     return Answer(request);
   });
   options_.pools = {"a"};
-  for (const Command command : {Command::kHold, Command::kRelease}) {
+  for (const std::string command : {"hold", "release"}) {
     options_.command = command;
     EXPECT_EQ(Error(RunHold), "");
     EXPECT_EQ(StringAt(*cluster_.Get(kNodePoolType, {"", "a"}), {"metadata", "annotations", "apps.openyurt.io/hold"}),
-              command == Command::kHold ? "end of year" : "");
+              command == "hold" ? "end of year" : "");
   }
   options_.pools = {"b"};
-  for (const Command command : {Command::kHold, Command::kRelease}) {
+  for (const std::string command : {"hold", "release"}) {
     options_.command = command;
     EXPECT_EQ(Error(RunHold), "nodepools.apps.openyurt.io \"b\" not found (kubectl get nodepools lists all)");
   }

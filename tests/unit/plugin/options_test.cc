@@ -123,11 +123,15 @@ TEST(OptionsTest, OptionsOfEachCommandAreParsed) {
   EXPECT_EQ(hold->reason, "no time");
   EXPECT_EQ(Parse({"release", "hangzhou"}).options->pools, std::vector<std::string>{"hangzhou"});
   const auto freeze = Parse({"freeze", "--reason=x", "--until", "12h", "--operator-namespace", "yad-system"}).options;
-  EXPECT_EQ(freeze->command, Command::kFreeze);
+  EXPECT_EQ(freeze->command, "freeze");
   EXPECT_EQ(freeze->reason, "x");
-  EXPECT_EQ(freeze->until, "12h");
+  EXPECT_GT(freeze->until, Clock::Real().WallNow() + std::chrono::hours(11));
   EXPECT_EQ(freeze->operator_ns, "yad-system");
-  EXPECT_EQ(Parse({"freeze", "--reason", std::string(256, 'x')}).options->until, "");
+  EXPECT_EQ(Parse({"freeze", "--reason", std::string(256, 'x')}).options->until, std::nullopt);
+  EXPECT_THAT(Parse({"freeze", "--reason=x", "--until=2026-01-02T03:04:05Z"}).err,
+              HasSubstr("--until: \"2026-01-02T03:04:05Z\" is not in the future"));
+  EXPECT_THAT(Parse({"freeze", "--reason=x", "--until=soon"}).err,
+              HasSubstr("--until: \"soon\" is not a valid time: give an RFC 3339 time"));
   EXPECT_EQ(Parse({"unfreeze", "--operator-namespace=yad-system"}).options->operator_ns, "yad-system");
   EXPECT_EQ(Parse({"windows", "yad/web", "-o", "json"}).options->daemon, "web");
   EXPECT_EQ(Parse({"explain", "hangzhou", "-o", "yaml"}).options->pools, std::vector<std::string>{"hangzhou"});

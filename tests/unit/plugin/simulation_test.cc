@@ -200,7 +200,7 @@ TEST_F(SimulationTest, FailingRevisionIsRolledBackIfOnFailureIsRollback) {
 class SimulateCommandTest : public ::testing::Test {
  protected:
   SimulateCommandTest() {
-    options_.command = Command::kSimulate;
+    options_.command = "simulate";
     options_.daemon = "web";
     options_.operator_ns = "sys";
     options_.duration = minutes(2);

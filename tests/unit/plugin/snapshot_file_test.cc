@@ -62,7 +62,7 @@ class SnapshotFileTest : public ConsoleTest {
     in_.str(text);
     out_.str("");
     err_.str("");
-    options.command = Command::kSimulate;
+    options.command = "simulate";
     options.from = "-";
     if (options.daemon.empty()) options.daemon = "web";
     options.now = ParseTime("2026-01-02T03:04:05Z");
