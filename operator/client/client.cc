@@ -118,16 +118,15 @@ struct Client::Impl {
           request.headers["Authorization"] = std::move(authorization);
         }
       }
-      const bool guarded = write != nullptr && may_write;
-      if (guarded && !may_write()) {
-        return Fail(Reason::kCancelled,
-                    Describe(request) + ": cancelled, because this process no longer holds the lease");
-      }
-      // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
-      // before the lease is released.
-      if (guarded) {
+      if (write != nullptr && may_write) {
+        if (!may_write()) {
+          return Fail(Reason::kCancelled,
+                      Describe(request) + ": cancelled, because this process no longer holds the lease");
+        }
+        // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
+        // before the lease is released.
         request.grace_after_stop = kWriteGrace;
-        request.may_send = write->allowed;
+        request.may_send = may_write;
       }
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
