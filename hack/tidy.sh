@@ -13,7 +13,7 @@ command -v clang-tidy-16 >/dev/null || {
 build=build/tidy
 cmake --preset release -B $build -DYAD_UNITY=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
-# Files that the build generates are left out, because they are not built here.
+# Omits the files that the build generates. This script only configures the build, so they do not exist.
 files=$(jq -r '.[].file' $build/compile_commands.json | sed "s|^$PWD/||" | grep -v "^$build/" | sort -u)
 if [ $# -gt 0 ]; then
   ancestor=$(git merge-base "$1" HEAD)

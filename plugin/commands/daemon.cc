@@ -19,12 +19,12 @@ Error WithMessage(Error error, std::string message) {
 }
 
 Error WithAdvice(const Error& error, const std::string& unknown_type, const std::string& missing) {
+  if (error.reason != Reason::kNotFound) return error;
   // A missing object and an unknown type both have reason kNotFound. These are the two messages that the apiserver
   // sends for an unknown type. For a missing object, it sends "not found".
   const bool unknown = error.message.find("the server could not find the requested resource") != std::string::npos ||
                        error.message.find("404 page not found") != std::string::npos;
-  if (unknown) return WithMessage(error, unknown_type);
-  return error.reason == Reason::kNotFound ? WithMessage(error, missing) : error;
+  return WithMessage(error, unknown ? unknown_type : missing);
 }
 
 std::string Subject(const std::string& daemon) { return "yurtappdaemon." + kYurtAppDaemonType.group + "/" + daemon; }

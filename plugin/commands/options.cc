@@ -285,7 +285,8 @@ class Parser {
     Parsed(freeze, "--reason", "TEXT", FreezeReasonValue, options_.reason,
            "Reason for the freeze. The status of the YurtAppDaemons shows it while pools wait.")
         ->required();
-    const auto end = [](const std::string& text) { return FreezeEnd(text, Clock::Real().WallNow()); };
+    // `end` is called twice, so the clock is read before.
+    const auto end = [now = Clock::Real().WallNow()](const std::string& text) { return FreezeEnd(text, now); };
     Parsed(freeze, "--until", "TIME", end, options_.until,
            "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.");
     OperatorNamespace(freeze);

@@ -29,6 +29,7 @@ constexpr int kMaxPlans = 50'000;
 constexpr std::array<const char*, 8> kStateNames{
     "Complete", "RollingOut",   "WaitingForApproval",    "WaitingForWindow",
     "Frozen",   "SitesOffline", "FailureBudgetExceeded", "Paused"};
+static_assert(kStateNames.size() == static_cast<std::size_t>(RolloutState::kPaused) + 1);
 
 // Returns the status that the workload's controller writes when all replicas are updated and available.
 Json HealthyStatus(const Json& workload) {

@@ -13,6 +13,7 @@ namespace {
 
 // The positions of the phases in a list of counts, in the order of PoolPhase; position 0 is the most urgent phase.
 constexpr std::array<int, 10> kUrgency{4, 2, 3, 4, 4, 7, 1, 0, 6, 5};
+static_assert(kUrgency.size() == static_cast<std::size_t>(PoolPhase::kRemoving) + 1);
 
 }  // namespace
 

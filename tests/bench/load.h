@@ -32,7 +32,7 @@ struct WrkOptions {
   std::string body;  // may contain "@N@", and "@ROUND@": how often @N@ has restarted
   int connections = 16;
   int seconds = 3;
-  int names = 0;  // @N@ restarts after this many requests; 0: never
+  int names = 0;  // @N@ begins again at its first number after this many requests; 0: never
 };
 // Returns the requests per second, or 0 if wrk is not installed or a response was not 2xx.
 double RunWrk(const WrkOptions& options, const std::string& dir);

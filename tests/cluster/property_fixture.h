@@ -26,7 +26,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     bool as_server = false;  // the apiserver decides whether a value is good
     std::string Name() const { return std::string(TypeOf(kind).kind) + " " + property.path; }
   };
-  // Counted over all tasks of a test.
+  // The numbers of values, over all tasks of a test.
   struct Tally {
     std::atomic<int> steps = 0, applied = 0, rejected = 0, reported = 0;
   };

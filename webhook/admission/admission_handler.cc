@@ -142,9 +142,9 @@ class AdmissionHandler {
   HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
     if (call.method != "POST") return PlainReply(405, "the method must be POST");
     if (!IsJson(call.content_type)) return PlainReply(415, "the content type must be application/json");
-    Deadline deadline(clock_, call.arrived + TimeoutOf(call.target) / 2);
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Reject(call.body, request.error());
+    Deadline deadline(clock_, call.arrived + TimeoutOf(call.target) / 2);
     return {200, "application/json", MakeAdmissionReview(request->uid, Respond(*request, webhook, deadline))};
   }
 

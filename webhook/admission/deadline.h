@@ -14,8 +14,8 @@ namespace yad {
 // The deadline of one review. Thread-safe. `clock` must outlive this object.
 class Deadline {
  public:
-  // If less time than this remains at the beginning of a review, the deadline counts as passed, because a request to
-  // the apiserver would probably take longer.
+  // If less time than this remains when the review begins, the deadline counts as passed, because a request to the
+  // apiserver would probably take longer.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
   Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}

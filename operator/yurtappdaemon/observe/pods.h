@@ -17,7 +17,7 @@ inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // a la
 bool IsPodReady(const Json& pod);
 
 // Returns the selector of a Deployment or StatefulSet as a string for a list of its pods. Fails if the selector is
-// missing or invalid.
+// invalid.
 Result<std::string> SelectorOf(const Json& workload);
 
 // Returns whether the Deployment or StatefulSet controls the pod. A Deployment controls pods through a ReplicaSet,
